@@ -38,7 +38,7 @@ fn fast(alpha: f64, capacity: f64, rtts: &[u64], seconds: f64) -> FluidNetwork {
 
 /// Jin, Wei and Low: n α packets wait, and all have the same rate whatever their round trips; α of each at 10⁴ packets/s.
 #[test]
-fn fast_keeps_alpha_packets_of_each_flow_waiting() {
+fn fast_rests_with_alpha_packets_of_each_flow_waiting() {
     let network = fast(20.0, 1e4, &[20, 40, 60, 80, 100], 60.0);
     let rest = settled(&network);
     assert_near(rest.links[0].queue, 100.0 / 1e4, 1e-6, "seconds of queue");

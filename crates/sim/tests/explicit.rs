@@ -61,6 +61,21 @@ fn xcp_shares_a_link_equally_among_windows_of_a_few_segments() {
     }
 }
 
+/// The same where acknowledgments are delayed: the timer of the receiver lengthens the smoothed round trips of some flows
+/// more than those of others, and they matter most where windows are of a few segments.
+#[test]
+fn xcp_with_delayed_acknowledgments_shares_less_equally_the_smaller_windows_are() {
+    for (count, least, most) in [(10, 1.005, 1.02), (50, 1.1, 1.16), (100, 1.32, 1.44)] {
+        let text = bottleneck("xcp", "{ spread = [\"40 ms\", \"300 ms\"] }", 40, 20);
+        let text = text.replace("count   = 10", &format!("count   = {count}"));
+        let summary = run(&format!("{text}delayed_ack = true"));
+        let spread = spread(&goodputs(&summary));
+        assert!((least..most).contains(&spread), "{count}: {spread}");
+        assert!(of(&summary, "bottleneck", "forward", "utilisation") > 0.98, "{count}");
+        assert!(of(&summary, "bottleneck", "forward", "drop_rate") == 0.0, "{count}");
+    }
+}
+
 /// The same section: whatever the capacity, and from the first seconds on, while the flows arrive.
 #[test]
 fn xcp_fills_links_of_any_rate_without_a_drop() {
@@ -214,6 +229,37 @@ fn vcp_keeps_to_its_sawtooth_both_ways() {
         for (used, dropped, waits) in each_way("vcp", 60, pacing) {
             assert!((0.8575..0.98).contains(&used), "{pacing}: {used}");
             assert!(dropped == 0.0 && waits < queue, "{pacing}: {dropped} dropped, {waits}");
+        }
+    }
+}
+
+/// Where all start at the same instant, and where there are only two each way, acknowledgments come in bursts, which XCP and
+/// VCP answer with bursts of segments: much of the link stays unused, and XCP loses segments, unless they are paced.
+#[test]
+fn bursts_of_acknowledgments_cost_xcp_and_vcp_much_of_a_link() {
+    for (kind, count, used, dropped) in [
+        ("xcp", 50, 0.84..0.86, 0.019..0.022),
+        ("xcp", 2, 0.75..0.77, 0.011..0.013),
+        ("vcp", 50, 0.73..0.75, 0.0..0.001),
+        ("vcp", 2, 0.72..0.74, 0.0..0.001),
+    ] {
+        let run_with = |pacing| {
+            let text = fifty_each_way(kind, if kind == "xcp" { 40 } else { 60 }, pacing)
+                .replace("{ uniform = [\"0 s\", \"10 s\"] }", "\"0 s\"")
+                .replace("count = 50", &format!("count = {count}"));
+            run(&text)
+        };
+        let (bursts, paced) = (run_with("none"), run_with("spread"));
+        for way in ["forward", "reverse"] {
+            let case = format!("{kind}, {count} flows {way}");
+            let (rate, lost) = (
+                of(&bursts, "bottleneck", way, "utilisation"),
+                of(&bursts, "bottleneck", way, "drop_rate"),
+            );
+            assert!(used.contains(&rate) && dropped.contains(&lost), "{case}: {rate}, {lost}");
+            let rate = of(&paced, "bottleneck", way, "utilisation");
+            assert!(rate > if kind == "xcp" { 0.99 } else { 0.87 }, "{case}, paced: {rate}");
+            assert!(of(&paced, "bottleneck", way, "drop_rate") == 0.0, "{case}, paced");
         }
     }
 }

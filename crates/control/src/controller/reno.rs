@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Under random loss of probability p the sawtooth has mean window √(3/2)/√p = 1.22/√p when losses come
-//! evenly spaced, and about 1.31/√p when they come independently (held by `holds_the_square_root_law` in the
-//! tests of the simulator). After a loss at window W it takes W/2 round trips to come back: on a path of
+//! evenly spaced (held by `the_mean_window_with_losses_evenly_spaced`), and about 1.31/√p when they come independently
+//! (`reno_holds_the_square_root_law_at_1e_3` in the tests of the simulator). After a loss at window W it takes W/2 round trips to come back: on a path of
 //! 10 Gbit/s and 100 ms with packets of 1500 bytes, 41 667 round trips or 69 minutes. That is the problem
 //! the other controllers set out to solve.
 //!
@@ -42,5 +42,41 @@ impl WindowLaw for Reno {
     /// RFC 5681, equation 4.
     fn give_up(&self, _: &Operating, _: Cause) -> f64 {
         0.5
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longfat_units::{Segments, Span};
+
+    use super::*;
+    use crate::Phase;
+
+    /// RFC 9438, section 4.3, has 122.5 segments when every ten-thousandth segment is lost, which is √(3/2)/√p.
+    #[test]
+    fn the_mean_window_with_losses_evenly_spaced() {
+        let rtt = Span::from_millis(100);
+        for (spacing, expected) in [(1000, 38.73), (10_000, 122.5), (1_000_000, 1224.7)] {
+            let mut at = Operating {
+                window: Segments(expected),
+                epoch_window: None,
+                rtt,
+                base_rtt: rtt,
+                since_event: None,
+                phase: Phase::CongestionAvoidance,
+                spare: 0.0,
+            };
+            let segments = 200 * spacing;
+            let mut round_trips = 0.0;
+            for segment in 1..=segments {
+                round_trips += 1.0 / at.window.0;
+                at.window.0 += Reno.gain(&at);
+                if segment % spacing == 0 {
+                    at.window.0 *= 1.0 - Reno.give_up(&at, Cause::Loss);
+                }
+            }
+            let mean = f64::from(segments) / round_trips;
+            assert!((mean / expected - 1.0).abs() < 0.01, "1/{spacing}: mean window {mean}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::drive::{ClockedFlow, assert_near};
 
 /// Section 4: 0.255/p^0.8 where there is no queue; Reno's below 41 segments.
 #[test]
-fn the_response_function_of_the_draft() {
+fn compound_has_the_response_function_of_its_draft() {
     for (p, window) in [(1e-4, 404.0), (1e-5, 2550.0), (1e-6, 16_090.0)] {
         let epochs = if p < 1e-5 { 8 } else { 40 };
         let mean = ClockedFlow::new("compound", &[], window).mean_window(p, epochs);

@@ -52,7 +52,7 @@ fn growth_does_not_depend_on_the_round_trip() {
 /// Section 5.1, tables 1 and 2: the cubic region at 100 ms, Reno's region at 10 ms. With fast convergence the sawtooth
 /// settles at once; without it, the mean approaches the same value from above, only as one over the number of losses.
 #[test]
-fn the_response_function_of_the_rfc() {
+fn cubic_has_the_response_function_of_its_rfc() {
     let cases = [
         (100, 1e-3, 38.0),
         (100, 1e-4, 187.0),

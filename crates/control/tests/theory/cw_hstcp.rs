@@ -81,7 +81,7 @@ fn no_segment_adds_more_than_one() {
 
 /// "After an RTT time, the congestion window of Flow 2 will be w + 2 a(w) too": 100 and 200 ms, 200 ms later.
 #[test]
-fn the_example_of_the_paper() {
+fn flows_at_100_and_200_ms_grow_by_the_same_58_segments() {
     let mut first = ClockedFlow::new("cw-hstcp", &[], 10_000.0);
     let mut second = ClockedFlow::new("cw-hstcp", &[], 10_000.0).with_rtt(Span::from_millis(200));
     (0..2).for_each(|_| first.round());

@@ -57,7 +57,7 @@ fn if_everything_is_marked_it_halves() {
 
 /// The segment that a round trip adds is what α/2 takes: two marks per round trip, w = 2/p, less those marked.
 #[test]
-fn two_marks_per_round_trip_at_any_rate() {
+fn dctcp_gets_two_marks_per_round_trip_at_any_rate() {
     for every in [25, 100, 400] {
         // The marked segment adds nothing.
         let expected = 2.0 * (every - 1) as f64;
