@@ -121,7 +121,7 @@ def test_what_others_keep_is_what_the_study_found() -> None:
         told = re.match(r"At (\d+ [MG]bit/s) (Reno|CUBIC) keeps", text)
         assert told, text
         rate, other = told[1], told[2].lower()
-        pattern = r"(\d\.\d\d)(?: ± (\d\.\d\d))? beside `([\w+-]+)`"
+        pattern = r"(\d\.\d\d)(?: ± (\d\.\d\d))? beside `([\w+-]+(?:, \w+ = \d+)?)`"
         for share, half, beside in re.findall(pattern, text):
             mean, width = found[rate, other, beside]
             assert f"{mean:.2f}" == share, f"{rate}, {other} beside {beside}"
