@@ -344,6 +344,11 @@ impl Codels {
         self.count(queue, before);
     }
 
+    /// Has this queue nothing to send?
+    pub(crate) fn is_empty(&self, queue: usize) -> bool {
+        self.queues[queue].backlog().packets == 0
+    }
+
     /// The packet of this queue that leaves now, if there is one left.
     pub(crate) fn pop(&mut self, now: Time, queue: usize, host: &mut dyn Host) -> Option<Item> {
         let before = self.queues[queue].backlog();

@@ -132,6 +132,46 @@ fn hosts_share_equally() {
     }
 }
 
+/// A host with two bulk flows and forty sparse ones, 70 packets in two seconds each, which take 17 of 50 Mbit/s; and another
+/// with one flow. A packet is larger than a turn, half of a quantum, so sparse queues are empty when their credit is used up.
+/// They count for nothing: what is left is halved, 16.5 for the two and 16.5 for the one. If they were bulk until their next
+/// turn, the two would have 12.5 and the one 21.
+#[test]
+fn sparse_flows_of_packets_larger_than_a_turn_cost_their_host_nothing() {
+    let flow = |name: &str, count: usize, rtt: &str, window: &str| {
+        format!(
+            r#"
+            [[flow]]
+            name    = "{name}"
+            control = "cubic"
+            count   = {count}
+            path    = ["access"]
+            rtt     = {rtt}
+            initial_window = 70
+            receive_window = "{window}"
+            pacing  = "spread"
+            "#
+        )
+    };
+    let rtts = format!("[\"20 ms\", \"20 ms\"{}]", ", \"2 s\"".repeat(40));
+    let summary = run(&format!(
+        r#"
+        duration = "30 s"
+        warmup   = "10 s"
+        [link.access]
+        rate   = "50 Mbit/s"
+        delay  = "5 ms"
+        buffer = "4000 packets"
+        queue  = "cake"
+        {}{}"#,
+        flow("many", 42, &rtts, "100 kB"),
+        flow("one", 1, "\"20 ms\"", "300 kB"),
+    ));
+    let rates = rates(&summary);
+    let (two, one) = (rates[0] + rates[1], rates[42]);
+    assert!((two / one - 1.0).abs() < 0.1, "{two} and {one} Mbit/s");
+}
+
 /// Ten flows over sixteen queues, where some share one: over a minute each gets its share within a quarter if the hash
 /// changes every second, while without changes those that share get half of one.
 #[test]

@@ -17,8 +17,8 @@
 //! before; otherwise into one that nobody uses; and only if all eight are in use into that which the hash names.
 //!
 //! *What a turn is worth.* A queue that has used up its credit is *bulk*, until it is found empty, and counts for the
-//! host that its packets come from and for the host that they go to. With n and m such queues of the two hosts, a
-//! quantum is
+//! host that its packets come from and for the host that they go to. If it has nothing left it only waits, and is bulk if a
+//! packet comes before its next turn. With n and m bulk queues of the two hosts, a quantum is
 //!
 //! ```text
 //!     Q / max(n, m, 1)
@@ -184,6 +184,8 @@ struct Quanta {
     /// For each queue with a turn coming, the places of its hosts.
     ends: Vec<(usize, usize)>,
     is_bulk: Vec<bool>,
+    /// Has it used up its credit with all that it had?
+    waits: Vec<bool>,
     by_source: bool,
     by_destination: bool,
     /// Q
@@ -198,6 +200,7 @@ impl Quanta {
             destinations: Hosts::new(count),
             ends: vec![(0, 0); count],
             is_bulk: vec![false; count],
+            waits: vec![false; count],
             by_source: matches!(isolation, "triple" | "sources"),
             by_destination: matches!(isolation, "triple" | "destinations"),
             quantum: settings.number("quantum") as i64 * PER_BYTE,
@@ -213,18 +216,35 @@ impl Quanta {
     fn leave(&mut self, queue: usize) {
         let (source, destination) = self.ends[queue];
         let was_bulk = std::mem::take(&mut self.is_bulk[queue]);
+        self.waits[queue] = false;
         self.sources.leave(source, was_bulk);
         self.destinations.leave(destination, was_bulk);
     }
 
-    /// This queue has used up its credit. What its next turn is worth.
-    fn next(&mut self, queue: usize) -> i64 {
+    /// This queue has used up its credit, and may be empty. What its next turn is worth.
+    fn next(&mut self, queue: usize, is_empty: bool) -> i64 {
+        if is_empty {
+            self.waits[queue] = !self.is_bulk[queue];
+        } else {
+            self.count(queue);
+        }
+        self.of(queue)
+    }
+
+    /// A packet comes into this queue, which has a turn coming.
+    fn arrive(&mut self, queue: usize) {
+        if std::mem::take(&mut self.waits[queue]) {
+            self.count(queue);
+        }
+    }
+
+    /// This queue is bulk, if it was not.
+    fn count(&mut self, queue: usize) {
         if !std::mem::replace(&mut self.is_bulk[queue], true) {
             let (source, destination) = self.ends[queue];
             self.sources.bulk[source] += 1;
             self.destinations.bulk[destination] += 1;
         }
-        self.of(queue)
     }
 
     /// What a turn of this queue is worth: above 0, as there are fewer queues than units in a byte.
@@ -262,7 +282,9 @@ impl PacketQueue for Cake {
         let turns = &self.turns;
         let queue = self.places.find(flow_key(&item), host, |queue| turns.is_active(queue));
         self.queues.push(now, queue, item, host);
-        if !self.turns.is_active(queue) {
+        if self.turns.is_active(queue) {
+            self.quanta.arrive(queue);
+        } else {
             self.quanta.enter(queue, &item, host);
             self.turns.wake(queue, self.quanta.of(queue));
         }
@@ -271,7 +293,8 @@ impl PacketQueue for Cake {
 
     fn dequeue(&mut self, now: Time, host: &mut dyn Host) -> Option<Item> {
         loop {
-            let turn = self.turns.turn(|queue| self.quanta.next(queue))?;
+            let queues = &self.queues;
+            let turn = self.turns.turn(|queue| self.quanta.next(queue, queues.is_empty(queue)))?;
             if let Some(item) = self.queues.pop(now, turn.queue, host) {
                 self.turns.charge(turn, item.bytes.0.cast_signed() * PER_BYTE);
                 return Some(item);
