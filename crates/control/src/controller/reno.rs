@@ -12,9 +12,9 @@
 //!
 //! Under random loss of probability p the sawtooth has mean window √(3/2)/√p = 1.22/√p when losses come
 //! evenly spaced (held by `the_mean_window_with_losses_evenly_spaced`), and about 1.31/√p when they come independently
-//! (`reno_holds_the_square_root_law_at_1e_3` in the tests of the simulator). After a loss at window W it takes W/2 round trips to come back: on a path of
-//! 10 Gbit/s and 100 ms with packets of 1500 bytes, 41 667 round trips or 69 minutes. That is the problem
-//! the other controllers set out to solve.
+//! (`reno_holds_the_square_root_law_at_1e_3` in the tests of the simulator). After a loss at window W it takes W/2 round
+//! trips to come back: on a path of 10 Gbit/s and 100 ms with packets of 1500 bytes, 41 667 round trips or 69 minutes.
+//! That is the problem the other controllers set out to solve.
 //!
 //! Domain: windows of two segments and more. Needs nothing beyond acknowledgments. The increase per
 //! acknowledged segment is kept as a real number, so that it does not vanish at large windows; RFC 5681
