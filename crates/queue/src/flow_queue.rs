@@ -197,13 +197,17 @@ impl SparseFirst {
 }
 
 /// The longest of many queues, by a tournament over their lengths. It is not kept until somebody asks for it, and a
-/// change moves up only as far as it changes a winner.
+/// change moves up only as far as it changes a winner. Where several are the longest they are found in turn, so that none
+/// of them suffers for its number.
 #[derive(Debug, Default)]
 pub(crate) struct Longest {
     /// For each queue its length, up to a power of two; empty as long as nobody has asked.
     lengths: Vec<u64>,
-    /// Node n is won by the longer of nodes 2n and 2n + 1; the queues lie below the last nodes.
+    /// Node n is won by the longer of nodes 2n and 2n + 1, or by the first if they are equal; the queues lie below the
+    /// last nodes.
     winners: Vec<u32>,
+    /// The queue that was found last.
+    found: usize,
 }
 
 impl Longest {
@@ -216,8 +220,9 @@ impl Longest {
         }
     }
 
-    /// The longest of `count` queues, of several of that length the first. `length` tells how long each is; from the
-    /// first call on, `change` has to.
+    /// The longest of `count` queues, of several of that length the next one after that which was found last, and after
+    /// the last of them the first. Not all are empty. `length` tells how long each is; from the first call on, `change`
+    /// has to.
     pub(crate) fn find(&mut self, count: usize, length: impl Fn(usize) -> u64) -> usize {
         if self.lengths.is_empty() {
             self.lengths = (0..count).map(length).collect();
@@ -226,8 +231,28 @@ impl Longest {
             for node in (1..self.lengths.len()).rev() {
                 self.winners[node] = self.winner(node);
             }
+            self.found = count - 1;
         }
-        self.winners[1] as usize
+        self.found = self.next();
+        self.found
+    }
+
+    /// The first of the longest behind that which was found last, or of all.
+    fn next(&self) -> usize {
+        let first = self.winners[1] as usize;
+        let most = self.lengths[first];
+        let mut node = self.lengths.len() + self.found;
+        while node > 1 {
+            // What is behind the last one, and not looked at yet, is won by the first of its longest.
+            if node.is_multiple_of(2) {
+                let behind = self.below(node + 1) as usize;
+                if self.lengths[behind] == most {
+                    return behind;
+                }
+            }
+            node /= 2;
+        }
+        first
     }
 
     fn play(&mut self, queue: usize) {
@@ -243,17 +268,19 @@ impl Longest {
     }
 
     fn winner(&self, node: usize) -> u32 {
-        let queues = self.lengths.len();
-        let below = |node: usize| {
-            if node < queues { self.winners[node] } else { (node - queues) as u32 }
-        };
-        let (one, other) = (below(2 * node), below(2 * node + 1));
+        let (one, other) = (self.below(2 * node), self.below(2 * node + 1));
         if self.lengths[other as usize] > self.lengths[one as usize] { other } else { one }
+    }
+
+    /// The winner of a node, which may be a queue by itself.
+    fn below(&self, node: usize) -> u32 {
+        let queues = self.lengths.len();
+        if node < queues { self.winners[node] } else { (node - queues) as u32 }
     }
 }
 
 /// Queues that share a buffer. If it is full, the longest loses the packet that came last (McKenney's buffer stealing);
-/// that may be the one arriving. Lengths are counted as the buffer is.
+/// that may be the one arriving. Of several that are the longest each loses in turn. Lengths are counted as the buffer is.
 #[derive(Debug)]
 pub(crate) struct Lines {
     queues: Vec<Line>,
@@ -455,21 +482,25 @@ mod tests {
         }
     }
 
-    /// Against the longest found by looking at all of them, for counts that are no powers of two as well.
+    /// Against the longest found by looking at all of them, of several the next in turn, for counts that are no powers
+    /// of two as well.
     #[test]
     fn the_tournament_finds_the_longest() {
         for count in [1_usize, 2, 3, 100] {
             let mut longest = Longest::default();
             let mut lengths = vec![0_u64; count];
+            let mut found = count - 1;
             let mut state = 1_u64;
             for _ in 0..2000 {
                 state = mixed(state);
                 let queue = (state % count as u64) as usize;
-                lengths[queue] = (state >> 32) % 8;
+                lengths[queue] = 1 + (state >> 32) % 8;
                 longest.change(queue, lengths[queue]);
-                let most = lengths.iter().max().expect("there are some");
-                let first = lengths.iter().position(|length| length == most);
-                assert_eq!(Some(longest.find(count, |queue| lengths[queue])), first);
+                let most = *lengths.iter().max().expect("there are some");
+                let next = (1..=count).map(|step| (found + step) % count);
+                let expected = next.into_iter().find(|&queue| lengths[queue] == most);
+                found = longest.find(count, |queue| lengths[queue]);
+                assert_eq!(Some(found), expected);
             }
         }
     }

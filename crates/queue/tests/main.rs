@@ -9,6 +9,7 @@ mod decbit;
 mod drr;
 mod dualpi2;
 mod fq_codel;
+mod longest;
 mod pi;
 mod pie;
 mod pushout;

@@ -66,7 +66,8 @@
 //! * Hosts are what the simulator calls so: each group of flows travels between two of its own.
 //! * Bulk queues alone count, as deployed since 2019; with all of them, a host's acknowledgments would cost it its
 //!   share.
-//! * A full buffer loses the oldest packet of the longest queue, as with CAKE, one at a time.
+//! * A full buffer loses the oldest packet of the longest queue, as with CAKE, one at a time. Of several that are the longest
+//!   each loses in turn, by number; with CAKE that follows from the order of a heap.
 //! * A quantum is divided to 2⁻¹⁶ of a byte, where CAKE rounds at random.
 //!
 //! # What the paper promises

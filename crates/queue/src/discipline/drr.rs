@@ -41,6 +41,8 @@
 //! * Which packet a full buffer loses the paper takes from McKenney (buffer stealing): a packet of the longest queue,
 //!   and here the last of it, since the first is the next to arrive where it is waited for. Lengths are counted as the
 //!   buffer is.
+//! * Of several queues that are the longest each loses in turn, by number, so that none suffers for its own. The source
+//!   names no rule; ns-2 takes the first in the order of turns.
 //! * A flow is what the simulator calls one; two whose hashes meet share a queue.
 //!
 //! # What the paper promises
