@@ -68,6 +68,10 @@
 //!   share.
 //! * A full buffer loses the oldest packet of the longest queue, as with CAKE, one at a time. Of several that are the longest
 //!   each loses in turn, by number; with CAKE that follows from the order of a heap.
+//! * CoDel, not COBALT's variant of it: it drops nothing as long as no more than one packet waits behind in the same queue,
+//!   where `sch_cake` drops all but the last and marks that.
+//! * Where all eight queues of a set are in use, a flow that shares one is charged to the hosts of the flow that was there
+//!   first, until the queue is empty; `sch_cake` takes over its hosts.
 //! * A quantum is divided to 2⁻¹⁶ of a byte, where CAKE rounds at random.
 //!
 //! # What the paper promises

@@ -64,6 +64,7 @@
 //!   queue is the only one, it leaves at once.
 //! * Acknowledgments are not ECN-capable and wait in C, as in the RFC; flows whose acknowledgments cross such a link
 //!   see the delay of C.
+//! * Retransmissions cannot be marked (RFC 3168, section 6.1.5), so those of flows in L wait in C.
 //! * Packets marked elsewhere (CE) are taken for L: the mark has replaced what they were.
 //!
 //! # What the paper promises

@@ -60,6 +60,10 @@
 //! * Of several queues that are the longest, which the RFC leaves open, each loses in turn, by number. Linux takes the first
 //!   by number each time: with 150 Reno flows on 60 packets of buffer at 20 Mbit/s 39 of them then have less than a tenth of
 //!   their share, and none here (Jain's index 0.67 and 0.97).
+//! * CoDel drops nothing as long as no more than one packet waits behind (RFC 8289), here in its own queue. Linux looks at the
+//!   backlog of all queues, so that CoDel acts where very many flows have a packet or two each; here these wait.
+//! * An overflow takes half of the packets of the longest queue and leaves CoDel's count alone; Linux takes half of its bytes and
+//!   raises the count.
 //! * A packet that finds the link free is sent at once, as everywhere here, and is charged to its queue like any other.
 //! * The threshold for data centres, `ce_threshold`, off by default, is not in.
 //!

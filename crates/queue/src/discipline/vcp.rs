@@ -72,6 +72,7 @@
 //! * C is the rate of the link as it is when an interval ends, and during an outage that before it. Where a `shaper`
 //!   behind the queue is slower than the link, C is its rate.
 //! * The packet in service is not part of the queue.
+//! * The code is written when a packet arrives, not when it leaves: it is older by the wait.
 //!
 //! # What the paper promises
 //!

@@ -66,6 +66,10 @@
 //! * The first control interval is 10 ms, and later ones last at least as long as a packet of the largest size takes to
 //!   send, in which at least one can arrive. The paper has no bounds; the draft leaves them to the router.
 //! * A packet that does not know its round trip yet gets no feedback, neither positive nor negative, as in the draft.
+//! * Where the draft differs from the paper of 2002, the paper is followed. The draft reads the persistent queue every
+//!   Tq = max(2 ms, (d - q/C)/2) instead of over a propagation delay, with q the queue at that instant, as the smallest one
+//!   that departures leave instead of the smallest that arrivals find; and round trips above a bound
+//!   (`XCP_MAX_INTERVAL`) count as that in d.
 //! * The packet in service is not part of Q, and Q is zero if no packet has arrived over that time.
 //! * Packets are told as they arrive, not as they leave, so that the departures need no events: they learn what the
 //!   router has decided by then, older by the delay of this queue, which XCP keeps short.
