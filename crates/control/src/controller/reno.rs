@@ -47,35 +47,14 @@ impl WindowLaw for Reno {
 
 #[cfg(test)]
 mod tests {
-    use longfat_units::{Segments, Span};
-
     use super::*;
-    use crate::Phase;
+    use crate::law::tests::mean_window;
 
     /// RFC 9438, section 4.3, has 122.5 segments when every ten-thousandth segment is lost, which is √(3/2)/√p.
     #[test]
     fn the_mean_window_with_losses_evenly_spaced() {
-        let rtt = Span::from_millis(100);
         for (spacing, expected) in [(1000, 38.73), (10_000, 122.5), (1_000_000, 1224.7)] {
-            let mut at = Operating {
-                window: Segments(expected),
-                epoch_window: None,
-                rtt,
-                base_rtt: rtt,
-                since_event: None,
-                phase: Phase::CongestionAvoidance,
-                spare: 0.0,
-            };
-            let segments = 200 * spacing;
-            let mut round_trips = 0.0;
-            for segment in 1..=segments {
-                round_trips += 1.0 / at.window.0;
-                at.window.0 += Reno.gain(&at);
-                if segment % spacing == 0 {
-                    at.window.0 *= 1.0 - Reno.give_up(&at, Cause::Loss);
-                }
-            }
-            let mean = f64::from(segments) / round_trips;
+            let mean = mean_window(&Reno, spacing, expected);
             assert!((mean / expected - 1.0).abs() < 0.01, "1/{spacing}: mean window {mean}");
         }
     }
