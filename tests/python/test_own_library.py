@@ -330,7 +330,7 @@ def test_try_takes_code(built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path))
     control = f'reno,{{library="{built}:c-reno"}}'
     arguments = ["try", "--rate=10Mbit/s", "--rtt=20ms", "--duration=5s", "--seeds=1", "--json"]
-    with pytest.raises(longfat.ScenarioError, match="would run code"):
+    with pytest.raises(longfat.StudyError, match="would run code"):
         CliRunner().invoke(commands, [*arguments, "--control", control], catch_exceptions=False)
     done = CliRunner().invoke(commands, [*arguments, "--control", control, "--allow-code"])
     assert done.exit_code == 0, done.output
