@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 import longfat
 from longfat.commands import commands
+from longfat.errors import StudyError
 from longfat.study import Cache, Job, run_many, study
 from own_support import FIRST, LAWS, SHORT, against_reno, averages, build, first, same_as_reno
 
@@ -330,7 +331,7 @@ def test_try_takes_code(built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path))
     control = f'reno,{{library="{built}:c-reno"}}'
     arguments = ["try", "--rate=10Mbit/s", "--rtt=20ms", "--duration=5s", "--seeds=1", "--json"]
-    with pytest.raises(longfat.StudyError, match="would run code"):
+    with pytest.raises(StudyError, match="would run code"):
         CliRunner().invoke(commands, [*arguments, "--control", control], catch_exceptions=False)
     done = CliRunner().invoke(commands, [*arguments, "--control", control, "--allow-code"])
     assert done.exit_code == 0, done.output
