@@ -150,32 +150,3 @@ impl Needs {
         queue: None,
     };
 }
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    /// The mean window of a law where each `spacing`-th segment is lost, over fifty losses, from `window` on.
-    pub(crate) fn mean_window(law: &dyn WindowLaw, spacing: u32, window: f64) -> f64 {
-        let rtt = Span::from_millis(100);
-        let mut at = Operating {
-            window: Segments(window),
-            epoch_window: None,
-            rtt,
-            base_rtt: rtt,
-            since_event: None,
-            phase: Phase::CongestionAvoidance,
-            spare: 0.0,
-        };
-        let segments = 50 * spacing;
-        let mut round_trips = 0.0;
-        for segment in 1..=segments {
-            round_trips += 1.0 / at.window.0;
-            at.window.0 += law.gain(&at);
-            if segment % spacing == 0 {
-                at.window.0 *= 1.0 - law.give_up(&at, Cause::Loss);
-            }
-        }
-        f64::from(segments) / round_trips
-    }
-}

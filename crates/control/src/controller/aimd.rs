@@ -75,9 +75,10 @@ impl WindowLaw for Aimd {
 #[cfg(test)]
 mod tests {
     use longfat_units::parameter::Setting;
+    use longfat_units::{Segments, Span};
 
     use super::*;
-    use crate::law::tests::mean_window;
+    use crate::Phase;
 
     /// RFC 9438, section 4.3, has 122.5 segments for Reno when every ten-thousandth segment is lost.
     #[test]
@@ -86,7 +87,26 @@ mod tests {
             let mut settings = controller().defaults();
             settings.set("b", Setting::Number(b));
             let law = Aimd::new(&settings);
-            let mean = mean_window(&law, 10_000, 100.0);
+            let rtt = Span::from_millis(100);
+            let mut at = Operating {
+                window: Segments(100.0),
+                epoch_window: None,
+                rtt,
+                base_rtt: rtt,
+                since_event: None,
+                phase: Phase::CongestionAvoidance,
+                spare: 0.0,
+            };
+            let (segments, spacing) = (2_000_000, 10_000);
+            let mut round_trips = 0.0;
+            for segment in 1..=segments {
+                round_trips += 1.0 / at.window.0;
+                at.window.0 += law.gain(&at);
+                if segment % spacing == 0 {
+                    at.window.0 *= 1.0 - law.give_up(&at, Cause::Loss);
+                }
+            }
+            let mean = f64::from(segments) / round_trips;
             assert!((mean / 122.5 - 1.0).abs() < 0.01, "b = {b}: mean window {mean}");
         }
     }

@@ -44,18 +44,3 @@ impl WindowLaw for Reno {
         0.5
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::law::tests::mean_window;
-
-    /// RFC 9438, section 4.3, has 122.5 segments when every ten-thousandth segment is lost, which is √(3/2)/√p.
-    #[test]
-    fn the_mean_window_with_losses_evenly_spaced() {
-        for (spacing, expected) in [(1000, 38.73), (10_000, 122.5), (1_000_000, 1224.7)] {
-            let mean = mean_window(&Reno, spacing, expected);
-            assert!((mean / expected - 1.0).abs() < 0.01, "1/{spacing}: mean window {mean}");
-        }
-    }
-}

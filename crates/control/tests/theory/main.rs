@@ -22,6 +22,7 @@ mod ledbat_plus_plus;
 mod ltcp;
 mod multcp;
 mod prague;
+mod reno;
 mod sized_start;
 mod slow_start;
 mod stcp;
