@@ -86,11 +86,6 @@ impl MarkedShare {
         self.marked += feedback.marked;
     }
 
-    /// Has there been a mark since the last round trip that counted?
-    pub(super) fn is_marked(&self) -> bool {
-        self.marked > 0
-    }
-
     /// A round trip is over.
     pub(super) fn end_round(&mut self) {
         if self.delivered > 0 {

@@ -171,11 +171,11 @@ impl CongestionControl for Prague {
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
         self.rtt = path.rtt;
         self.share.count(feedback);
+        self.marked |= feedback.marked > 0;
         if feedback.round_starts {
             self.rounds += u64::from(!self.rises());
             let length = self.virtual_rtt(path.rtt);
             if feedback.now.since(self.since) >= length {
-                self.marked |= self.share.is_marked();
                 if self.marked {
                     self.share.end_round();
                 }
