@@ -133,7 +133,8 @@ fn controller(
     let promises =
         listed("promises", &["any_batching", "additive", "doubles_at_most", "forgetful"])?;
     let promised = |word: &str| promises.iter().any(|it| it == word);
-    let reaction = listed("reaction", &["per_window", "per_mark", "losses_apart"])?;
+    let reactions = listed("reaction", &["per_window", "per_mark", "losses_apart"])?;
+    let reacts = |word: &str| reactions.iter().any(|it| it == word);
     let spec = Arc::new(Spec {
         name: name.to_owned(),
         class: class.clone().unbind(),
@@ -174,10 +175,12 @@ fn controller(
             doubles_at_most: promised("doubles_at_most"),
             forgetful: promised("forgetful"),
         },
-        reaction: match reaction.first().map(String::as_str) {
-            Some("per_mark") => Reaction::PerMark,
-            Some("losses_apart") => Reaction::LossesApart,
-            _ => Reaction::PerWindow,
+        reaction: if reacts("per_mark") {
+            Reaction::PerMark
+        } else if reacts("losses_apart") {
+            Reaction::LossesApart
+        } else {
+            Reaction::PerWindow
         },
     });
     let title = class.getattr("__doc__")?.extract::<Option<String>>()?.unwrap_or_default();
