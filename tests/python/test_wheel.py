@@ -15,7 +15,7 @@ import pytest
 
 import longfat
 from longfat.bench._benchmarks import BENCHMARKS
-from support import ROOT, Finished
+from support import ROOT, Finished, made_once
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,15 +41,17 @@ MOST_BYTES_OF_ROOMS = 500_000
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = ["maturin", "build", "--release", "--locked", "--offline", "--out", str(folder)]
-    # The one that pip named: pyo3, and all that is linked with it, is compiled anew for another.
-    command += ["--interpreter", sys.executable]
-    done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    (made,) = folder.glob("*.whl")
+    def build(folder: Path) -> None:
+        command = ["maturin", "build", "--release", "--locked", "--offline", "--out", str(folder)]
+        # The one that pip named: pyo3, and all that is linked with it, is compiled anew for another.
+        command += ["--interpreter", sys.executable]
+        done = subprocess.run(
+            [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+    # Two at once would take each other's library away.
+    (made,) = made_once(tmp_path_factory, "wheel", build).glob("*.whl")
     return made
 
 
