@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from browser_support import Visits
+
+
+def pytest_configure() -> None:
+    """A job in the background of a script ignores Ctrl-C, and so does what it starts; tests send it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
