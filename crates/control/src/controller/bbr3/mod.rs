@@ -167,8 +167,8 @@ pub struct Bbr3 {
     recovering: bool,
     /// Has there been a time-out from which the flow has not recovered?
     timed_out: bool,
-    /// Losses found since the last acknowledgment.
-    found_lost: u64,
+    /// When losses were last found, and how many then.
+    found_lost: (Time, u64),
     idle_restart: bool,
     undo: Undo,
     /// Is `undo` of the recovery under way?
@@ -219,7 +219,7 @@ impl Bbr3 {
             initial_window: window,
             recovering: false,
             timed_out: false,
-            found_lost: 0,
+            found_lost: (Time::ZERO, 0),
             idle_restart: false,
             undo: Undo {
                 state: None,
@@ -366,7 +366,6 @@ impl CongestionControl for Bbr3 {
             self.sampled = true;
             self.pacing_rate = first_rate(self.startup_gain, self.initial_window, Some(rtt));
         }
-        self.found_lost = 0;
         self.model.marked += feedback.marked;
         let mut evidence = Evidence::default();
         match &feedback.rate {
@@ -407,15 +406,21 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_lost(&mut self, lost: &Lost, _: &Path) {
-        self.found_lost += 1;
+        if self.found_lost.0 != lost.now {
+            self.found_lost = (lost.now, 0);
+        }
+        self.found_lost.1 += 1;
         self.lose(lost);
     }
 
-    /// `OnEnterRTO`. What fast recovery begins with has been saved by its first loss.
+    /// `OnEnterRTO`. What fast recovery begins with has been saved by its first loss. In flight is what the time-out, which
+    /// has told its losses, leaves there.
     fn on_congestion(&mut self, event: &Congestion, _: &Path) {
         if event.cause == Cause::Timeout {
             self.save_window();
-            let in_flight = event.in_flight.saturating_sub(self.found_lost);
+            let (at, count) = self.found_lost;
+            let found = if at == event.now { count } else { 0 };
+            let in_flight = event.in_flight.saturating_sub(found);
             self.window = self.window.min(in_flight as f64 + 1.0);
             self.timed_out = true;
         }

@@ -339,6 +339,18 @@ fn a_time_out_leaves_one_segment_and_recovery_gives_the_window_back() {
     assert_eq!(told.control.window, window);
 }
 
+/// What had been found lost before it is not in flight when it comes.
+#[test]
+fn a_time_out_takes_out_of_flight_what_it_finds_lost() {
+    let mut told = Told::cruising();
+    (0..4).for_each(|lost| told.lose(1000, lost + 1, false));
+    told.now = told.now + Span::from_millis(300);
+    (0..2).for_each(|lost| told.lose(1000, lost + 5, false));
+    let event = Congestion { now: told.now, cause: Cause::Timeout, in_flight: 10, again: false };
+    told.control.on_congestion(&event, &PATH);
+    assert_eq!(told.control.window, 9.0);
+}
+
 #[test]
 fn marks_count_as_losses() {
     let mut told = Told::probing();
