@@ -92,6 +92,11 @@ impl MarkedShare {
             let share = (self.marked as f64 / self.delivered as f64).min(1.0);
             self.alpha += self.gain * (share - self.alpha);
         }
+        self.forget_round();
+    }
+
+    /// A round trip is over that is to leave α alone.
+    pub(super) fn forget_round(&mut self) {
         (self.delivered, self.marked) = (0, 0);
     }
 }

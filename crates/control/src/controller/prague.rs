@@ -178,6 +178,8 @@ impl CongestionControl for Prague {
             if feedback.now.since(self.since) >= length {
                 if self.marked {
                     self.share.end_round();
+                } else {
+                    self.share.forget_round();
                 }
                 self.since = next(self.since, length, feedback.now);
             }
