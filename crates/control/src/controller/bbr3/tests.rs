@@ -344,7 +344,7 @@ fn a_time_out_leaves_one_segment_and_recovery_gives_the_window_back() {
 fn a_time_out_takes_out_of_flight_what_it_finds_lost() {
     let mut told = Told::cruising();
     (0..4).for_each(|lost| told.lose(1000, lost + 1, false));
-    told.now = told.now + Span::from_millis(300);
+    told.now += Span::from_millis(300);
     (0..2).for_each(|lost| told.lose(1000, lost + 5, false));
     let event = Congestion { now: told.now, cause: Cause::Timeout, in_flight: 10, again: false };
     told.control.on_congestion(&event, &PATH);
