@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use longfat_control::{CONTROLLERS, Controller, Feedback, Operating, Phase};
+use longfat_control::{CONTROLLERS, Controller, Feedback, Operating};
+use longfat_units::Segments;
 use longfat_units::parameter::Setting;
-use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near, listed};
+use crate::drive::{ClockedFlow, assert_near, listed, operating};
 
 fn with_room(ack: Feedback) -> Feedback {
     Feedback { spare: Some(true), ..ack }
@@ -88,17 +88,8 @@ fn one_bit_per_round_trip_doubles_the_slope() {
 fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
     let controller = listed("anti-ecn");
     let law = controller.law.as_ref().expect("it is a window law")(&controller.defaults());
-    let rtt = Span::from_millis(100);
     let gain = |spare: f64| {
-        law.gain(&Operating {
-            window: Segments(100.0),
-            epoch_window: Some(Segments(100.0)),
-            rtt,
-            base_rtt: rtt,
-            since_event: None,
-            phase: Phase::CongestionAvoidance,
-            spare,
-        })
+        law.gain(&Operating { epoch_window: Some(Segments(100.0)), spare, ..operating(100.0) })
     };
     assert_eq!((gain(0.0), gain(1.0)), (0.01, 1.0));
     assert_near(gain(0.25), 0.2575, 1e-12, "a quarter of 1 and three of 0.01");

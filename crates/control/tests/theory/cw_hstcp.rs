@@ -1,10 +1,10 @@
 //! The CW-HSTCP paper.
 
-use longfat_control::{Cause, Operating, Pacing, Phase, WindowLaw};
+use longfat_control::{Cause, Operating, Pacing, WindowLaw};
+use longfat_units::Span;
 use longfat_units::parameter::Setting;
-use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near, listed};
+use crate::drive::{ClockedFlow, assert_near, listed, operating};
 use crate::synchronised::Bottleneck;
 
 fn law(changes: &[(&'static str, Setting)]) -> Box<dyn WindowLaw> {
@@ -18,13 +18,9 @@ fn law(changes: &[(&'static str, Setting)]) -> Box<dyn WindowLaw> {
 
 fn at(window: f64, rtt_millis: u64, base_millis: u64) -> Operating {
     Operating {
-        window: Segments(window),
-        epoch_window: None,
         rtt: Span::from_millis(rtt_millis),
         base_rtt: Span::from_millis(base_millis),
-        since_event: None,
-        phase: Phase::CongestionAvoidance,
-        spare: 0.0,
+        ..operating(window)
     }
 }
 

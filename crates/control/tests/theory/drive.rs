@@ -1,8 +1,8 @@
 //! A flow without a network: an acknowledgment clock, and losses when the test says so.
 
 use longfat_control::{
-    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Pacing, Path, Probe,
-    Start,
+    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Operating, Pacing,
+    Path, Phase, Probe, Start,
 };
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
@@ -10,6 +10,20 @@ use longfat_units::{Segments, Span, Time};
 /// The controller of this crate that is called `name`.
 pub(crate) fn listed(name: &str) -> &'static Controller {
     CONTROLLERS.iter().find(|entry| entry.name == name).expect("a listed controller")
+}
+
+/// In congestion avoidance at `window` on an empty path of 100 ms, before any event.
+pub(crate) fn operating(window: f64) -> Operating {
+    let rtt = Span::from_millis(100);
+    Operating {
+        window: Segments(window),
+        epoch_window: None,
+        rtt,
+        base_rtt: rtt,
+        since_event: None,
+        phase: Phase::CongestionAvoidance,
+        spare: 0.0,
+    }
 }
 
 /// One flow under one controller on a path of constant round trip.

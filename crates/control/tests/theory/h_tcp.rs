@@ -1,10 +1,10 @@
 //! The draft of H-TCP.
 
-use longfat_control::{Operating, Phase, Start};
+use longfat_control::{Operating, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near, listed};
+use crate::drive::{ClockedFlow, assert_near, listed, operating};
 use crate::synchronised::Bottleneck;
 
 const HALVING: [(&str, Setting); 1] = [("adaptive_backoff", Setting::Flag(false))];
@@ -24,15 +24,10 @@ fn the_increase_grows_with_the_square_of_the_time() {
     let controller = listed("h-tcp");
     let law = controller.law.as_ref().expect("a law")(&controller.defaults());
     for (seconds, increase) in [(0, 1.0), (1, 1.0), (2, 11.25), (5, 45.0), (11, 126.0)] {
-        let rtt = Span::from_millis(100);
         let at = Operating {
-            window: Segments(10_000.0),
-            epoch_window: None,
-            rtt: rtt * 2,
-            base_rtt: rtt,
+            rtt: Span::from_millis(200),
             since_event: Some(Span::from_seconds(seconds)),
-            phase: Phase::CongestionAvoidance,
-            spare: 0.0,
+            ..operating(10_000.0)
         };
         // Half of the round trip is queue: β = 1/2, and 2 (1 - β) = 1.
         assert_near(law.gain(&at) * 10_000.0, increase, 1e-12, &format!("f({seconds} s)"));

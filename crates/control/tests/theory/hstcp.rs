@@ -1,29 +1,17 @@
 //! RFC 3649.
 
+use longfat_units::Segments;
 use longfat_units::parameter::Setting;
-use longfat_units::{Segments, Span};
 
-use longfat_control::{Cause, Operating, Phase, Start, WindowLaw};
+use longfat_control::{Cause, Start, WindowLaw};
 
-use crate::drive::{ClockedFlow, assert_near, listed};
+use crate::drive::{ClockedFlow, assert_near, listed, operating};
 
 fn law(low_window: f64) -> Box<dyn WindowLaw> {
     let controller = listed("hstcp");
     let mut settings = controller.defaults();
     settings.set("low_window", Setting::Number(low_window));
     controller.law.as_ref().expect("a window law")(&settings)
-}
-
-fn at(window: f64, phase: Phase) -> Operating {
-    Operating {
-        window: Segments(window),
-        epoch_window: None,
-        rtt: Span::from_millis(100),
-        base_rtt: Span::from_millis(100),
-        since_event: None,
-        phase,
-        spare: 0.0,
-    }
 }
 
 /// Appendix B, about every tenth row: w, a(w), b(w). The RFC computes a(w) from p(w) = 0.078/w^1.2, rounded, and lists
@@ -52,17 +40,17 @@ const APPENDIX_B: [(f64, f64, f64); 17] = [
 fn the_table_of_the_rfc() {
     let law = law(38.0);
     for (window, a, b) in APPENDIX_B {
-        let operating = at(window, Phase::CongestionAvoidance);
-        let increase = law.gain(&operating) * window;
+        let at = operating(window);
+        let increase = law.gain(&at) * window;
         assert!((0.99 * a..1.028 * a).contains(&increase), "a({window}) = {increase}, RFC: {a}");
-        let decrease = law.give_up(&operating, Cause::Loss);
+        let decrease = law.give_up(&at, Cause::Loss);
         assert!((decrease - b).abs() <= 0.0051, "b({window}) = {decrease}, RFC: {b}");
     }
 }
 
 #[test]
 fn row_71_lies_between_the_rounded_and_the_exact_line() {
-    let increase = law(38.0).gain(&at(84_035.0, Phase::CongestionAvoidance)) * 84_035.0;
+    let increase = law(38.0).gain(&operating(84_035.0)) * 84_035.0;
     assert!((70.5..73.0).contains(&increase), "a(84035) = {increase}");
 }
 
@@ -90,7 +78,7 @@ fn the_response_function_of_the_draft() {
 #[test]
 fn the_draft_is_reno_up_to_31_segments() {
     let law = law(31.0);
-    let gain = |window| law.gain(&at(window, Phase::CongestionAvoidance)) * window;
+    let gain = |window| law.gain(&operating(window)) * window;
     assert_near(gain(31.0), 1.0, 1e-12, "a(31)");
     assert_near(gain(31.001), 1.0, 1e-3, "just above");
     assert!(gain(60.0) > 1.3, "a(60) = {}", gain(60.0));
@@ -100,9 +88,9 @@ fn the_draft_is_reno_up_to_31_segments() {
 #[test]
 fn above_the_high_window_the_line_goes_on() {
     let law = law(38.0);
-    let a = |window| law.gain(&at(window, Phase::CongestionAvoidance)) * window;
+    let a = |window| law.gain(&operating(window)) * window;
     assert_near(a(1e7) / a(1e6), 6.341, 0.002, "ten times the window, 10^0.8021 the increase");
-    let b = law.give_up(&at(1e7, Phase::CongestionAvoidance), Cause::Loss);
+    let b = law.give_up(&operating(1e7), Cause::Loss);
     assert_near(b, 0.0671, 0.001, "b(10^7)");
 }
 

@@ -1,9 +1,6 @@
 //! The draft of LTCP.
 
-use longfat_control::{Operating, Phase};
-use longfat_units::{Segments, Span};
-
-use crate::drive::{ClockedFlow, assert_near, listed};
+use crate::drive::{ClockedFlow, assert_near, listed, operating};
 use crate::synchronised::Bottleneck;
 
 /// The windows where the layers begin, with `W_T` = 50: the second at 50, the fifteenth at 28 000.
@@ -29,19 +26,7 @@ const LAYERS: [(f64, f64); 15] = [
 fn the_layers_of_the_draft() {
     let controller = listed("ltcp");
     let law = controller.law.as_ref().expect("a law")(&controller.defaults());
-    let rtt = Span::from_millis(100);
-    let increase = |window: f64| {
-        let at = Operating {
-            window: Segments(window),
-            epoch_window: None,
-            rtt,
-            base_rtt: rtt,
-            since_event: None,
-            phase: Phase::CongestionAvoidance,
-            spare: 0.0,
-        };
-        law.gain(&at) * window
-    };
+    let increase = |window: f64| law.gain(&operating(window)) * window;
     for (layer, from) in LAYERS {
         assert_near(increase(from), layer, 1e-12, &format!("at {from}"));
         if layer > 1.0 {
