@@ -26,22 +26,10 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.commands`: the command line
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from longfat import (
-    conformance,
-    errors,
-    evaluate,
-    fairness,
-    fiber,
-    live,
-    own,
-    power,
-    results,
-    scenario,
-    study,
-    units,
-)
+from longfat import errors, units
 from longfat._longfat import (
     CodeError,
     EngineError,
@@ -51,17 +39,35 @@ from longfat._longfat import (
     controllers,
     queues,
 )
-from longfat.conformance import check
-from longfat.explanation import explain
-from longfat.fiber import fiber_alpha
-from longfat.live import overlay
-from longfat.own import Controller, controller, law, load_library, queue
-from longfat.results import Fluid, Run, Table, fluid, run, synchronised
-from longfat.study import Comparison, compare
 
 if TYPE_CHECKING:
-    from longfat import attack, gym, paper, plot
+    from longfat import (
+        attack,
+        conformance,
+        evaluate,
+        explanation,
+        fairness,
+        fiber,
+        gym,
+        live,
+        own,
+        paper,
+        playground,
+        plot,
+        power,
+        results,
+        scenario,
+        study,
+        tables,
+    )
+    from longfat.conformance import check
+    from longfat.explanation import explain
+    from longfat.fiber import fiber_alpha
+    from longfat.live import overlay
+    from longfat.own import Controller, controller, law, load_library, queue
     from longfat.playground import explore
+    from longfat.results import Fluid, Run, Table, fluid, run, synchronised
+    from longfat.study import Comparison, compare
 
 __all__ = [
     "CodeError",
@@ -83,6 +89,7 @@ __all__ = [
     "errors",
     "evaluate",
     "explain",
+    "explanation",
     "explore",
     "fairness",
     "fiber",
@@ -95,6 +102,7 @@ __all__ = [
     "overlay",
     "own",
     "paper",
+    "playground",
     "plot",
     "power",
     "queue",
@@ -104,20 +112,68 @@ __all__ = [
     "scenario",
     "study",
     "synchronised",
+    "tables",
     "units",
 ]
+
+_MODULES = frozenset(
+    {
+        "attack",
+        "conformance",
+        "evaluate",
+        "explanation",
+        "fairness",
+        "fiber",
+        "gym",
+        "live",
+        "own",
+        "paper",
+        "playground",
+        "plot",
+        "power",
+        "results",
+        "scenario",
+        "study",
+        "tables",
+    }
+)
+
+_NAMES = {
+    "Comparison": "study",
+    "Controller": "own",
+    "Fluid": "results",
+    "Run": "results",
+    "Table": "results",
+    "check": "conformance",
+    "compare": "study",
+    "controller": "own",
+    "explain": "explanation",
+    "explore": "playground",
+    "fiber_alpha": "fiber",
+    "fluid": "results",
+    "law": "own",
+    "load_library": "own",
+    "overlay": "live",
+    "queue": "own",
+    "run": "results",
+    "synchronised": "results",
+}
+"""Where names come from that are not there until somebody asks for them: all of them take longer than many a
+command that needs a few.
+"""
 
 if not TYPE_CHECKING:  # else every misspelt name would have a type
 
     def __getattr__(name: str) -> object:
-        """Imports what draws, or needs Gymnasium or an optimiser, only when it is asked for: it takes long."""
-        if name in {"attack", "gym", "paper", "plot"}:
-            from importlib import import_module
-
+        """Imports what `name` is, the first time."""
+        if name in _MODULES:
             return import_module(f"longfat.{name}")
-        if name == "explore":
-            from longfat.playground import explore
-
-            return explore
+        if name in _NAMES:
+            value = getattr(import_module(f"longfat.{_NAMES[name]}"), name)
+            globals()[name] = value
+            return value
         message = f"module 'longfat' has no attribute {name!r}"
         raise AttributeError(message)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

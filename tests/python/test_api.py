@@ -240,14 +240,33 @@ def test_the_same_run_writes_the_same_bytes(run: longfat.Run) -> None:
             assert path.read_bytes() == (second / path.name).read_bytes(), path.name
 
 
-def test_importing_longfat_is_light() -> None:
-    code = (
-        "import longfat, sys; print({'matplotlib', 'polars', 'rich', 'numpy'} & set(sys.modules))"
-    )
+def printed(code: str) -> str:
+    """What an interpreter of its own prints."""
     finished = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert finished.stdout.strip() == "set()"
+    return finished.stdout.strip()
+
+
+def test_importing_longfat_is_light() -> None:
+    loaded = printed("import sys, longfat; print(*(name for name in sys.modules))").split()
+    assert not {"click", "matplotlib", "msgspec", "numpy", "polars", "rich"} & set(loaded)
+    ours = {name for name in loaded if name.startswith("longfat.")}
+    assert ours == {"longfat._longfat", "longfat.errors", "longfat.units"}
+
+
+def test_a_command_brings_only_what_it_needs() -> None:
+    loaded = printed("import sys, longfat.commands; print(*(name for name in sys.modules))").split()
+    other = {"attack", "conformance", "evaluate", "live", "paper", "playground", "results", "study"}
+    assert not {f"longfat.{name}" for name in other} & set(loaded)
+
+
+@pytest.mark.parametrize("name", longfat.__all__)
+def test_every_name_is_there_when_it_is_asked_for(name: str) -> None:
+    assert name in dir(longfat)
+    getattr(longfat, name)
+    with pytest.raises(AttributeError, match=f"no attribute '{name}x'"):
+        getattr(longfat, f"{name}x")
 
 
 def test_the_registries_describe_themselves() -> None:
