@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prefork import Prefork
 from support import SMALL, Command, Finished
 
 if TYPE_CHECKING:
@@ -45,17 +43,20 @@ def small(own_folder: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def prefork() -> Iterator[Prefork]:
+    """What starts commands quickly."""
+    started = Prefork()
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def longfat() -> Command:
+def longfat(prefork: Prefork) -> Command:
     """Runs the command line in a process of its own."""
 
     def run(*arguments: object, **options: Any) -> Finished:
-        command = [sys.executable, "-m", "longfat", *map(str, arguments)]
-        # Readline, which pytest loads, adds COLUMNS and LINES to what children inherit, unseen by `os.environ`.
-        options.setdefault("env", dict(os.environ))
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=60, check=False, **options
-        )
+        return prefork.run([str(each) for each in arguments], **{"timeout": 60, **options})
 
     return run
 
