@@ -1,9 +1,9 @@
 """Commands in processes of their own that need not import other people's packages first.
 
-Most commands need polars, rich or matplotlib, which take longer to import than a small scenario to simulate,
-and the tests run close to a thousand. So one process imports them, and a copy of it (fork) becomes each command:
-in its own folder, with its own environment and files for its output, and without anything of longfat until the
-command imports that itself.
+Most commands need polars, rich or matplotlib, which take longer to import than a small scenario to
+simulate, and the tests run close to a thousand. So one process imports them, and a copy of it (fork)
+becomes each command, in its own folder, with its own environment and files for its output. Of longfat it
+imports itself what it needs.
 
 As a program this is that process: requests come as lines of JSON, and an exit status goes back for each.
 """

@@ -47,6 +47,16 @@ def test_inputs_of_each_kind_are_answered(kind: Any) -> None:
     assert hunted.done[f"{kind}: run"] + hunted.done[f"{kind}: solved"] > 1
 
 
+def test_all_extreme_settings_are_answered() -> None:
+    cases = list(extremes(pairs=False))
+    hunted = hunt(cases, count=len(cases))
+    assert_nothing(hunted)
+    assert hunted.done["run: run"] > 200
+    assert hunted.done["fluid: solved"] > 10
+    assert hunted.done["run: refused"] == 0
+
+
+@pytest.mark.long
 def test_all_pairs_of_extreme_settings_are_answered() -> None:
     cases = list(extremes())
     hunted = hunt(cases, count=len(cases))
@@ -68,6 +78,14 @@ def test_all_pairs_are_covered_but_those_that_nothing_accepts() -> None:
     }
     assert every - met == {(("a", 1), ("b", 1))}
     assert len(rows) < 3 * 2 * 4, "far fewer than all combinations"
+
+
+def test_a_level_that_can_be_is_in_a_row() -> None:
+    factors = {"a": range(9), "b": range(2), "c": range(3)}
+    rows = pairs.covering(factors, lambda row: row["a"] != 4, pairs=False)
+    met = {(name, level) for row in rows for name, level in row.items()}
+    assert met == {(name, level) for name in factors for level in factors[name]} - {("a", 4)}
+    assert len(rows) < 12
 
 
 def test_every_parameter_has_its_extremes() -> None:

@@ -9,7 +9,8 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from fuzzer import pairs, trees
+from fuzzer import pairs as settings
+from fuzzer import trees
 from fuzzer.trees import Mutator, Tree, write
 
 if TYPE_CHECKING:
@@ -259,10 +260,10 @@ def drawn(seed: int | str) -> Iterator[Case]:
         yield drawer.draw()
 
 
-def extremes() -> Iterator[Case]:
-    """Pairs of extreme settings, as runs, and where there is a window law as a fluid of each kind in turn."""
+def extremes(*, pairs: bool = True) -> Iterator[Case]:
+    """Extreme settings, all `pairs` of them or each, as runs, and as a fluid where there is a law."""
     asked = itertools.cycle(itertools.product(MODELS, PRICES, (True, False)))
-    for tree in pairs.extremes():
+    for tree in settings.extremes(pairs=pairs):
         text = write(tree)
         yield Case("run", text)
         # Windows of thousands of segments are stiff where feedback comes at once.

@@ -64,8 +64,13 @@ def covering(
     factors: Mapping[str, Sequence[Level]],
     accepts: Callable[[Row], bool] = lambda _: True,
     seed: int = 1,
+    *,
+    pairs: bool = True,
 ) -> list[Row]:
-    """Rows in which any two levels of any two factors meet, unless nothing with them is accepted."""
+    """Rows in which any two levels of any two factors meet, unless nothing with them is accepted.
+
+    Without `pairs` rows in which there is any level at all; then each counts as meeting itself.
+    """
     chance = random.Random(seed)  # noqa: S311 - rows, not secrets
     names = sorted(factors)
     # The levels of all factors in one list. The bits of `missing` say which of them each has not met yet.
@@ -73,10 +78,14 @@ def covering(
     numbers: dict[str, list[int]] = {name: [] for name in names}
     for number, (name, _) in enumerate(values):
         numbers[name].append(number)
-    missing = [_bits(range(len(values))) & ~_bits(numbers[name]) for name, _ in values]
+    every = range(len(values))
+    if pairs:
+        missing = [_bits(every) & ~_bits(numbers[name]) for name, _ in values]
+    else:
+        missing = [1 << number for number in every]
     none = [0] * len(values)
     found: list[Row] = []
-    for pair in itertools.combinations(range(len(values)), 2):
+    for pair in itertools.combinations(every, 2) if pairs else zip(every, every, strict=True):
         if not missing[pair[0]] >> pair[1] & 1:
             continue
         given = {values[number][0]: number for number in pair}
@@ -110,7 +119,7 @@ def _row(
     for name in rest:
         levels = list(numbers[name])
         chance.shuffle(levels)
-        best = max(levels, key=lambda level: (missing[level] & bits).bit_count())
+        best = max(levels, key=lambda level: (missing[level] & (bits | 1 << level)).bit_count())
         row.append(best)
         bits |= 1 << best
     return row
@@ -121,7 +130,7 @@ def _bits(numbers: Iterable[int]) -> int:
 
 
 def _covered(row: Sequence[int], missing: Sequence[int]) -> int:
-    """Twice as many as the pairs of a row that have not met."""
+    """Twice as many as the pairs of a row that have not met, or as many as levels that have not been there."""
     bits = _bits(row)
     return sum((missing[number] & bits).bit_count() for number in row)
 
@@ -153,9 +162,10 @@ def levels(parameter: Mapping[str, Any]) -> list[Level]:
     return found + list(parameter["words"] or [])
 
 
-def extremes() -> Iterator[Tree]:
-    """Every controller over three queues, or the one that it needs, and every queue under Reno, at all pairs of
-    extremes.
+def extremes(*, pairs: bool = True) -> Iterator[Tree]:
+    """Every controller over three queues, or the one that it needs, and every queue under Reno.
+
+    At all `pairs` of extremes, or at each of them.
     """
     kinds = {entry["name"] for entry in longfat.queues()}
     for entry in longfat.controllers():
@@ -163,13 +173,13 @@ def extremes() -> Iterator[Tree]:
         # Routers that take part are the queue of the same name.
         name = entry["name"]
         queues = [name] if name in kinds else ["drop-tail", "red", "pushout"]
-        yield from _scenarios(own, control=name, queues=queues)
+        yield from _scenarios(own, control=name, queues=queues, pairs=pairs)
     for entry in longfat.queues():
         own = {f"queue.{each['name']}": levels(each) for each in entry["parameters"]}
-        yield from _scenarios(own, control="reno", queues=[entry["name"]])
+        yield from _scenarios(own, control="reno", queues=[entry["name"]], pairs=pairs)
 
 
-def _scenarios(own: Row, control: str, queues: list[str]) -> Iterator[Tree]:
+def _scenarios(own: Row, control: str, queues: list[str], *, pairs: bool) -> Iterator[Tree]:
     factors = (
         {f"flow.{key}": levels for key, levels in FLOW.items()}
         | {f"link.{key}": levels for key, levels in LINK.items()}
@@ -185,7 +195,7 @@ def _scenarios(own: Row, control: str, queues: list[str]) -> Iterator[Tree]:
             return False
         return True
 
-    for row in covering(factors, accepts):
+    for row in covering(factors, accepts, pairs=pairs):
         yield _scenario(row, control)
 
 
