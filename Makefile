@@ -142,7 +142,8 @@ build: .venv/built
 	@touch $@
 
 # The compiled module, in release mode, with the package installed in place: changes of Python files need no build.
-.venv/built: .venv/packages $(SOURCES)
+# Where the site is asked for too, its packages come first: nothing is added to an environment that others read.
+.venv/built: .venv/packages $(SOURCES) | $(if $(filter docs,$(MAKECMDGOALS)),.venv/docs)
 	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: cargo was not found"; exit 1; }
 	@echo "building longfat (about two minutes the first time)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --constraint constraints.txt --no-build-isolation \
