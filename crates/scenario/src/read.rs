@@ -21,6 +21,9 @@ use crate::{
 
 const KEYS: &[&str] = &keys::names(&keys::SCENARIO);
 
+/// What studies have, and no scenario.
+const STUDY: &[&str] = &["scenario", "vary", "zip"];
+
 /// How a list of flows begins in a resolved scenario.
 const LIST: &str = "list = \"";
 
@@ -168,6 +171,15 @@ impl Watch<'_> {
     }
 }
 
+/// Whether this is the file of a study, about which nothing that a scenario lacks need be said.
+fn refuse_study(root: &TomlTable, problems: &mut Problems) -> bool {
+    let entry = root.0.iter().find(|entry| STUDY.contains(&entry.name.as_str()));
+    let Some(entry) = entry else { return false };
+    let reason = format!("`{}` is not a key of a scenario, but of a study", entry.name);
+    problems.add(Problem::new(entry.key, reason).help("`longfat study` runs it"));
+    true
+}
+
 fn scenario(
     root: &TomlTable,
     catalogue: &Catalogue,
@@ -182,6 +194,9 @@ fn scenario(
         keys: KEYS,
         table: root,
     };
+    if refuse_study(root, problems) {
+        return None;
+    }
     fields.refuse_strangers(problems);
 
     let duration = fields.required("duration", "duration = \"60 s\"", problems, duration);
