@@ -62,6 +62,7 @@ class Prefork:
 
     def run(self, arguments: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         """As `subprocess.run` of `python -m longfat`, with its text in the completed process."""
+        # Readline, which pytest loads, adds COLUMNS and LINES to what children inherit, unseen by `os.environ`.
         environment = options.setdefault("env", dict(os.environ))
         alike = _read_on_import(environment) == _read_on_import(self._environment)
         if set(options) <= {"env", "timeout"} and alike and hasattr(os, "fork"):
@@ -115,7 +116,8 @@ def _serve() -> dict[str, Any] | None:
     for line in sys.stdin:
         request: dict[str, Any] = json.loads(line)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of threads, which no package has started
+            # Of threads, which a copy lacks: numpy begins its own anew there, those of polars only clean up.
+            warnings.simplefilter("ignore")
             copy = os.fork()
         if copy == 0:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
