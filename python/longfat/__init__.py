@@ -116,28 +116,6 @@ __all__ = [
     "units",
 ]
 
-_MODULES = frozenset(
-    {
-        "attack",
-        "conformance",
-        "evaluate",
-        "explanation",
-        "fairness",
-        "fiber",
-        "gym",
-        "live",
-        "own",
-        "paper",
-        "playground",
-        "plot",
-        "power",
-        "results",
-        "scenario",
-        "study",
-        "tables",
-    }
-)
-
 _NAMES = {
     "Comparison": "study",
     "Controller": "own",
@@ -165,13 +143,13 @@ command that needs a few.
 if not TYPE_CHECKING:  # else every misspelt name would have a type
 
     def __getattr__(name: str) -> object:
-        """Imports what `name` is, the first time."""
-        if name in _MODULES:
-            return import_module(f"longfat.{name}")
+        """Imports what `name` is, the first time: one of those above, or else a module."""
         if name in _NAMES:
             value = getattr(import_module(f"longfat.{_NAMES[name]}"), name)
             globals()[name] = value
             return value
+        if name in __all__:
+            return import_module(f"longfat.{name}")
         message = f"module 'longfat' has no attribute {name!r}"
         raise AttributeError(message)
 
