@@ -31,8 +31,6 @@ mod receive_window;
 mod replay;
 mod size;
 mod spans;
-#[cfg(test)]
-mod tests;
 mod trace;
 mod traffic;
 mod transport;

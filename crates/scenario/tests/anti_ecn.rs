@@ -1,21 +1,26 @@
 //! The AntiECN marker of a link, as written and as read back.
 
-use super::{base, refusal};
-use crate::{AntiEcnMarker, AntiEcnMode, Scenario};
+use longfat_scenario::{AntiEcnMarker, AntiEcnMode, Scenario};
+
+use crate::{base, refusal};
 
 const MARKER: &str = "link.bottleneck.anti_ecn";
 
+/// Threshold, virtual buffer in bytes, and mode.
+type Marker = (f64, f64, AntiEcnMode);
+
 /// The markers of both directions, with some values set.
-fn markers(overrides: &[&str]) -> (Option<AntiEcnMarker>, Option<AntiEcnMarker>) {
+fn markers(overrides: &[&str]) -> (Option<Marker>, Option<Marker>) {
     let scenario = base(overrides);
     let again = Scenario::read(&scenario.to_toml(), "again.toml", &[], None);
     assert_eq!(again.as_ref(), Ok(&scenario), "what is written is read back");
-    (scenario.links[0].forward.anti_ecn, scenario.links[0].reverse.anti_ecn)
+    let marker = |it: AntiEcnMarker| (it.threshold, it.buffer, it.mode);
+    let link = &scenario.links[0];
+    (link.forward.anti_ecn.map(marker), link.reverse.anti_ecn.map(marker))
 }
 
 /// The base is a link of 500 Mbit/s and 80 ms, 5 MB.
-const DEFAULT: AntiEcnMarker =
-    AntiEcnMarker { threshold: 0.5, buffer: 5e6, mode: AntiEcnMode::And };
+const DEFAULT: Marker = (0.5, 5e6, AntiEcnMode::And);
 
 #[test]
 fn a_link_knows_nothing_of_it_unless_it_says_so() {
@@ -36,7 +41,7 @@ fn the_virtual_buffer_is_measured_like_any_length_and_kept_in_bytes() {
         ("unlimited", f64::INFINITY),
     ] {
         let (forward, _) = markers(&[&format!("{MARKER}.buffer={written}")]);
-        assert_eq!(forward, Some(AntiEcnMarker { buffer: bytes, ..DEFAULT }), "{written}");
+        assert_eq!(forward, Some((0.5, bytes, AntiEcnMode::And)), "{written}");
     }
 }
 
@@ -48,10 +53,10 @@ fn the_reverse_direction_may_differ() {
     assert_eq!(markers(&[&reverse("=true")]), (None, Some(DEFAULT)));
     // It replaces that of the forward direction entirely, and its length goes by its own rate.
     let (half, overwrite) = ("link.bottleneck.reverse.rate=250 Mbit/s", reverse(".mode=overwrite"));
-    let other = AntiEcnMarker { mode: AntiEcnMode::Overwrite, buffer: 2.5e6, ..DEFAULT };
+    let other = (0.5, 2.5e6, AntiEcnMode::Overwrite);
     assert_eq!(
         markers(&[&format!("{MARKER}.threshold=0.7"), half, &overwrite]),
-        (Some(AntiEcnMarker { threshold: 0.7, ..DEFAULT }), Some(other))
+        (Some((0.7, 5e6, AntiEcnMode::And)), Some(other))
     );
 }
 

@@ -1,11 +1,11 @@
 //! RED as the design specifies it, from the real catalogue.
 
 use longfat_queue::Capacity;
+use longfat_scenario::{Scenario, ScenarioError};
 use longfat_units::Bytes;
 use longfat_units::parameter::Setting;
 
-use super::BASE;
-use crate::{Scenario, ScenarioError};
+use crate::BASE;
 
 const RED: &str = "link.bottleneck.queue={ kind = \"red\", min = \"0.1 bdp\", max = \"0.3 bdp\", \
                    weight = 0.002, max_p = 0.1, gentle = true, ecn = true, mode = \"packets\" }";

@@ -2,12 +2,18 @@
 
 mod anti_ecn;
 mod catalogue;
+mod chance;
 mod code;
+mod control;
+mod course;
+mod files;
 mod harm;
+mod keys;
 mod large;
 mod profiles;
 mod queues;
 mod random;
+mod receive_window;
 mod replay;
 mod traffic;
 mod varying;
@@ -17,7 +23,7 @@ use longfat_units::parameter::{Kind, Setting};
 use longfat_units::{Bytes, Ecn, Span};
 use proptest::prelude::*;
 
-use super::{Hop, Scenario, ScenarioError, Spans};
+use longfat_scenario::{Hop, Scenario, ScenarioError, Spans};
 
 /// 500 Mbit/s and 80 ms: 5 MB, or 5000 packets of 1000 bytes.
 const BASE: &str = r#"
@@ -36,7 +42,7 @@ count = 16
 packet = "1000 B"
 "#;
 
-pub(crate) fn read(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
+fn read(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     Scenario::read_with(&catalogue::catalogue(), text, "test.toml", &overrides, None)
 }
@@ -154,7 +160,7 @@ fn a_reversed_flow_travels_from_the_end() {
     let mesh = r#"flow.forward.path=["bottleneck", { link = "second", reverse = true }]"#;
     assert_eq!(read(&[mesh]), [hop(0, false), hop(1, true)]);
     assert_eq!(read(&[mesh, "flow.forward.reverse=true"]), [hop(1, false), hop(0, true)]);
-    let written = crate::tests::read(&text, &[mesh]).expect("it is right").to_toml();
+    let written = crate::read(&text, &[mesh]).expect("it is right").to_toml();
     let expected =
         "path = [\"bottleneck\", { link = \"second\", reverse = true }]\nreverse = false\n";
     assert!(written.contains(expected), "{written}");

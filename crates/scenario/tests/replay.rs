@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use longfat_scenario::{Catalogue, Replay, Scenario, ScenarioError};
 use longfat_units::{Bytes, Span};
 
-use super::read;
-use crate::{Catalogue, Replay, Scenario, ScenarioError};
+use crate::read;
 
 const LINKS: &str = r#"
     duration = "10 s"

@@ -8,7 +8,7 @@ use longfat_queue::discipline::drop_tail;
 use longfat_queue::{Built, Discipline};
 use longfat_units::parameter::Parameter;
 
-use crate::{Catalogue, CatalogueError};
+use longfat_scenario::{Catalogue, CatalogueError};
 
 /// Reno and drop tail, and one of each kind that has parameters.
 pub(super) fn catalogue() -> Catalogue {

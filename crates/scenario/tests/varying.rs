@@ -2,13 +2,12 @@
 
 use std::cell::RefCell;
 
+use longfat_scenario::{
+    Catalogue, EcnField, Jitter, Keep, Scenario, ScenarioError, Thinning, TokenBucket,
+};
 use longfat_units::{Bytes, Rate, Span, Time};
 
-use super::{BASE, base, read};
-use crate::{
-    Catalogue, Change, EcnField, GilbertElliott, Jitter, Keep, Reorder, Scenario, ScenarioError,
-    Thinning, TokenBucket,
-};
+use crate::{BASE, base, read};
 
 /// Reads a scenario, opening the files that it names in this way.
 fn read_opening(
@@ -114,23 +113,14 @@ fn a_table_becomes_changes() {
     let scenario = with_file(rows, "").expect("it is right");
     let link = &scenario.links[0];
     assert_eq!(link.forward.trace, None);
-    let change = Change::jump(Span::ZERO, None);
+    let found = link.changes.iter().map(|it| (it.at, it.rate, it.delay, it.loss));
     let expected = [
-        Change {
-            rate: Some(Rate(5_000_000)),
-            delay: Some(Span::from_millis(30)),
-            loss: Some(0.0),
-            ..change.clone()
-        },
-        Change { at: Span::from_millis(2500), rate: Some(Rate(0)), ..change.clone() },
-        Change {
-            at: Span::from_seconds(3),
-            delay: Some(Span::from_millis(80)),
-            loss: Some(0.5),
-            ..change
-        },
+        (Span::ZERO, Some(Rate(5_000_000)), Some(Span::from_millis(30)), Some(0.0)),
+        (Span::from_millis(2500), Some(Rate(0)), None, None),
+        (Span::from_seconds(3), None, Some(Span::from_millis(80)), Some(0.5)),
     ];
-    assert_eq!(link.changes, expected);
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    assert!(link.changes.iter().all(|it| it.over == Span::ZERO && it.every.is_none()), "jumps");
     assert_eq!(Scenario::read(&scenario.to_toml(), "again.toml", &[], None), Ok(scenario));
 }
 
@@ -199,22 +189,23 @@ fn impairments_are_those_of_each_direction() {
     let most = Span::from_millis(30);
     assert_eq!(forward.jitter, Some(Jitter::Gaussian { most, ordered: true }));
     // Three packets of 1000 bytes at 500 Mbit/s.
-    let reorder = Reorder { probability: 0.01, distance: Span(48_000_003) };
-    assert_eq!((forward.reorder, forward.duplicate), (Some(reorder), 0.1));
-    let model = GilbertElliott { p: 0.01, r: 0.5, good: 0.0, bad: 1.0 };
-    assert_eq!(forward.burst_loss, Some(model));
+    let reorder = forward.reorder.map(|it| (it.probability, it.distance));
+    assert_eq!((reorder, forward.duplicate), (Some((0.01, Span(48_000_003))), 0.1));
+    let model = forward.burst_loss.map(|it| (it.p, it.r, it.good, it.bad));
+    assert_eq!(model, Some((0.01, 0.5, 0.0, 1.0)));
     let reverse = &link.reverse.impairments;
     let interval = Span::from_millis(4);
     assert_eq!(reverse.jitter, Some(Jitter::Wifi { interval, packets: 64 }));
     assert_eq!((reverse.reorder, reverse.duplicate, reverse.burst_loss), (None, 0.0, None));
-    let bucket = TokenBucket { rate: Rate(5_000_000), burst: Bytes(30_000) };
-    assert_eq!((forward.policer, forward.ecn), (Some(bucket), EcnField::Bleached));
-    assert_eq!((reverse.policer, reverse.ecn), (None, EcnField::Ect0));
-    let shaper = TokenBucket { rate: Rate(4_000_000), burst: Bytes(9000) };
-    assert_eq!((forward.shaper, reverse.shaper), (Some(shaper), None));
+    let bucket = |it: TokenBucket| (it.rate, it.burst);
+    assert_eq!(forward.policer.map(bucket), Some((Rate(5_000_000), Bytes(30_000))));
+    assert_eq!(forward.shaper.map(bucket), Some((Rate(4_000_000), Bytes(9000))));
+    assert_eq!((reverse.policer, reverse.shaper), (None, None));
+    assert_eq!((forward.ecn, reverse.ecn), (EcnField::Bleached, EcnField::Ect0));
+    let thinning = |it: Thinning| (it.hold, it.keep);
     let hold = Some(Span::from_millis(5));
-    assert_eq!(forward.acknowledgments, Some(Thinning { hold, keep: Keep::OneOf(4) }));
-    assert_eq!(reverse.acknowledgments, Some(Thinning { hold: None, keep: Keep::Newest }));
+    assert_eq!(forward.acknowledgments.map(thinning), Some((hold, Keep::OneOf(4))));
+    assert_eq!(reverse.acknowledgments.map(thinning), Some((None, Keep::Newest)));
     assert!(forward.reorder_packets() && !reverse.reorder_packets());
     assert_eq!(read(&scenario.to_toml(), &[]), Ok(scenario));
 }

@@ -1,6 +1,6 @@
 //! Files of many links and groups: what is bounded, and how reading them is stopped.
 
-use crate::{Catalogue, Hop, Scenario};
+use longfat_scenario::{Catalogue, Hop, Scenario};
 
 /// This many links, each with a flow of its own; `path` is that of each flow.
 fn pairs(count: usize, path: impl Fn(usize) -> String) -> String {
@@ -19,7 +19,7 @@ fn own(index: usize) -> String {
     format!("\"l{index}\"")
 }
 
-fn read(text: &str) -> Result<Scenario, crate::ScenarioError> {
+fn read(text: &str) -> Result<Scenario, longfat_scenario::ScenarioError> {
     Scenario::read(text, "large.toml", &[], None)
 }
 

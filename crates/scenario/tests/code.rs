@@ -7,7 +7,7 @@ use longfat_control::controller::reno::Reno;
 use longfat_queue::{Built, Discipline};
 use longfat_units::{Form, Origin};
 
-use crate::{Catalogue, Code, Scenario, ScenarioError};
+use longfat_scenario::{Catalogue, Code, Scenario, ScenarioError};
 
 /// Fetches controllers called like the name after the colon, with a digest that was given.
 #[derive(Debug)]

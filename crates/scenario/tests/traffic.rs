@@ -1,9 +1,9 @@
 //! Short flows, and their effect on the links they cross.
 
+use longfat_scenario::{Hop, Scenario, Size, Spans, TrafficGroup};
 use longfat_units::{Bytes, Span};
 
-use super::{base, read, refusal};
-use crate::{Hop, Scenario, Size, Spans, TrafficGroup};
+use crate::{base, read, refusal};
 
 /// A link of 500 Mbit/s, 5 Mbit/s on the way back, and nothing but short flows.
 const WEB: &str = r#"
