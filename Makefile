@@ -37,9 +37,9 @@ LINKS := --manifest-path live/Cargo.toml $(addprefix --package longfat-,link qui
 	--target-dir $(or $(CARGO_TARGET_DIR),target)
 LINUX := $(filter Linux,$(shell uname -s))
 
-# The same random scenarios each time: a test that fails, fails because of a change. test-long draws new ones.
+# The same random cases each time: a test that fails, fails because of a change. test-long draws new ones, and more.
 test-rust:
-	PROPTEST_RNG_SEED=1988 cargo test $(RUST)
+	PROPTEST_RNG_SEED=1988 PROPTEST_CASES=100 cargo test $(RUST)
 
 # What real links do with packets, and what drives the controllers of Linux, without a link; Linux only.
 test-links:
@@ -51,7 +51,7 @@ test-programs:
 	$(if $(LINUX),cargo test --no-run $(LINKS))
 
 test-python: build
-	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 5 --dist worksteal
 
 # Theory at loss rates that need thousands of millions of packets, hundreds of random networks, thousands of random
 # scenarios.
@@ -60,6 +60,8 @@ test-long: build
 	@# TLS and sockets, in a workspace of their own.
 	cargo test --locked --manifest-path examples/quic/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/quic
 	PROPTEST_CASES=5000 cargo test --release --locked -p longfat-sim --test all properties::
+	PROPTEST_CASES=2000 cargo test --release --locked -p longfat-control -p longfat-fluid -p longfat-queue \
+		-p longfat-scenario -p longfat-units
 	$(BIN)/python -m pytest -m long
 	bench/instructions --check
 

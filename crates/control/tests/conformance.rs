@@ -529,7 +529,8 @@ fn every_file_is_in_the_list() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    // They are short, so there are many.
+    #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
 
     #[test]
     fn arbitrary_events_keep_the_promises(

@@ -8,9 +8,6 @@ use longfat_queue::DISCIPLINES;
 use longfat_sim::Scenario;
 use longfat_units::parameter::{Kind, Parameter};
 
-/// Accepted networks for each controller over each queue.
-const NETWORKS: usize = 6;
-
 /// Choices that are always the same (Knuth's 64-bit linear congruential generator).
 struct Choices(u64);
 
@@ -101,16 +98,16 @@ fn levels(parameter: &Parameter) -> Vec<String> {
     }
 }
 
-/// No packet appears or vanishes, no link is used above its capacity, and both kinds of server tell the same.
-#[test]
-fn extreme_settings_lose_no_packet() {
-    let mut choices = Choices(1988);
+/// So many networks that are accepted for each controller over each queue: no packet appears or vanishes, no link is used
+/// above its capacity, and both kinds of server tell the same.
+fn lose_no_packet(seed: u64, each: usize) {
+    let mut choices = Choices(seed);
     let mut met = BTreeSet::new();
     let mut networks = 0;
     for controller in CONTROLLERS.iter() {
         for discipline in DISCIPLINES.iter() {
             let mut accepted = 0;
-            for _ in 0..40 * NETWORKS {
+            for _ in 0..40 * each {
                 let control = choices.entry(&controller.name, &controller.parameters);
                 let queue = choices.entry(&discipline.name, &discipline.parameters);
                 let text = choices.network(&control, &queue);
@@ -123,7 +120,7 @@ fn extreme_settings_lose_no_packet() {
                 met.extend([&*controller.name, &*discipline.name].map(String::from));
                 accepted += 1;
                 networks += 1;
-                if accepted == NETWORKS {
+                if accepted == each {
                     break;
                 }
             }
@@ -133,4 +130,15 @@ fn extreme_settings_lose_no_packet() {
     let every = CONTROLLERS.iter().map(|entry| &*entry.name);
     let every: BTreeSet<_> = every.chain(DISCIPLINES.iter().map(|entry| &*entry.name)).collect();
     assert_eq!(met.iter().map(String::as_str).collect::<BTreeSet<_>>(), every);
+}
+
+#[test]
+fn extreme_settings_lose_no_packet() {
+    lose_no_packet(1988, 2);
+}
+
+#[test]
+#[ignore = "minutes: make test-long"]
+fn more_extreme_settings_lose_no_packet() {
+    lose_no_packet(2003, 20);
 }
