@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,25 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests wait for browsers, clusters and deadlines."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.fixture
+def environment_stays() -> Iterator[None]:
+    """What a test does to the environment ends with it: a cluster, say, sets variables for its workers."""
+    before = dict(os.environ)
+    yield
+    for name in {*before, *os.environ} - {"PYTEST_CURRENT_TEST"}:
+        if name not in before:
+            del os.environ[name]
+        elif os.environ.get(name) != before[name]:
+            os.environ[name] = before[name]
+
+
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_folder(environment_stays: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test works in an empty folder, with an empty cache elsewhere, and asks for no width."""
     monkeypatch.delenv("COLUMNS", raising=False)  # processes that test side by side have one of 80
     folder = tmp_path / "work"
