@@ -737,7 +737,13 @@ def quantity(kind: Literal["time", "rate", "size"], text: str, /, usual: str | N
     """
 
 def controllers() -> list[dict[str, Any]]:
-    """Every controller: name, title, source, family and parameters; family by family."""
+    """Every controller: name, title, source, family, needs, queue and parameters;
+    family by family.
+
+    `needs` is what it cannot do without, with its defaults: some of `ecn`, `accurate_ecn`, `ect1`, `anti_ecn`,
+    `pacing`, `priorities`, and `access`, a link of its host whose rate it knows. `queue` is what its routers
+    must have, or `None`. Of code from outside neither is known.
+    """
 
 def queues() -> list[dict[str, Any]]:
     """Every queue discipline: name, title, source and parameters."""

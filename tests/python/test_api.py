@@ -286,6 +286,20 @@ def test_the_registries_describe_themselves() -> None:
             assert parameter["about"]
 
 
+@pytest.mark.parametrize("entry", longfat.controllers(), ids=itemgetter("name"))
+def test_what_lists_say_a_controller_needs_is_all_it_is_refused_without(
+    entry: dict[str, Any],
+) -> None:
+    plain = SMALL.replace('control = "reno"', f'control = "{entry["name"]}"\nsize = "1 MB"')
+    needed = [f"link.bottleneck.queue={entry['queue']}"] if entry["queue"] else []
+    if "access" in entry["needs"]:
+        needed.append("flow.forward.access=5 Mbit/s")
+    longfat.run(plain, set=needed, record=False)
+    for without in range(len(needed)):
+        with pytest.raises(longfat.ScenarioError):
+            longfat.run(plain, set=needed[:without] + needed[without + 1 :], record=False)
+
+
 def _without_engine(run: longfat.Run) -> dict[str, Any]:
     return {key: value for key, value in run.summary.items() if key != "engine"}
 

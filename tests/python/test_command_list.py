@@ -71,6 +71,14 @@ def test_one_entry_tells_default_range_and_meaning_of_each_parameter(kind: str) 
             assert set(parameter["about"].split()) <= set(done.output.split())
 
 
+def test_what_a_controller_needs_is_told(longfat: Command) -> None:
+    assert "\nneeds the queue `xcp` on its path\n" in longfat("list", "controllers", "xcp").stdout
+    blitz = longfat("list", "controllers", "blitz").stdout
+    assert "needs pacing, the key `access`" in blitz
+    assert "the queue `pushout` on its path" in blitz
+    assert "needs" not in longfat("list", "controllers", "reno").stdout
+
+
 def test_ranges_are_written_as_scenarios_have_them(longfat: Command) -> None:
     shown = longfat("list", "controllers", "cw-hstcp").stdout
     rows = [re.split(r" {2,}", line)[:3] for line in shown.splitlines()]

@@ -362,6 +362,10 @@ def test_a_controller_has_the_routers_that_it_needs() -> None:
     assert [link["queue"] for link in placed["link"].values()] == ["pushout", "red"]
     assert [group.get("access") for group in placed["flow"]] == ["1 Gbit/s", None]
     assert Contender.of("reno").placed(scenario) == scenario
+    scenario["flow"][0]["control"] = "sized-start"
+    placed = Contender.of("sized-start").placed(scenario)
+    assert placed["link"] == scenario["link"]
+    assert [group.get("access") for group in placed["flow"]] == ["1 Gbit/s", None]
     assert "queue" not in scenario["link"]["a"]
     found = evaluate("xcp", against=["reno"], cells=[NARROW], seeds=2)
     assert "with queue `xcp` on all links, which xcp needs; reno" in found.findings[0].story
@@ -510,7 +514,7 @@ def test_a_cell_may_have_no_place_for_a_controller(longfat: Command, own_folder:
     assert all(row["core_s"] > 0 and row["runs"] > 0 for row in rows if row["skipped"] is None)
 
 
-@pytest.mark.parametrize("control", ["anti-ecn", "blitz", "decbit", "vcp", "xcp"])
+@pytest.mark.parametrize("control", ["anti-ecn", "blitz", "decbit", "sized-start", "vcp", "xcp"])
 def test_what_needs_its_routers_has_a_place_or_a_reason_in_every_cell(control: str) -> None:
     prepared = Prepared(control, against=["reno"], scale="full", seeds=1)
     assert len(prepared.refused) < len(prepared.cells) / 4

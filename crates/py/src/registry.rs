@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use longfat_control::{CONTROLLERS, Controller};
-use longfat_queue::{DISCIPLINES, Discipline};
+use longfat_control::{CONTROLLERS, Controller, Needs};
+use longfat_queue::{Capacity, DISCIPLINES, Discipline, Site};
 use longfat_scenario::PROFILES;
 use longfat_scenario::keys::{Accepts, Key, TABLES, Usual};
 use longfat_units::parameter::{Given, Kind, Parameter};
+use longfat_units::{Bytes, Rate};
 use pyo3::prelude::*;
 
 /// A controller.
@@ -16,6 +17,8 @@ pub(crate) struct ControllerInfo {
     title: String,
     source: String,
     family: &'static str,
+    needs: Vec<&'static str>,
+    queue: Option<String>,
     parameters: Vec<ParameterInfo>,
 }
 
@@ -52,14 +55,51 @@ pub(crate) enum DefaultValue {
 impl ControllerInfo {
     /// What lists say of a controller.
     pub(crate) fn of(entry: &Controller) -> Self {
+        // Of code from outside only a flow can ask.
+        let needs = match entry.origin {
+            None => entry.needs(&entry.defaults()),
+            Some(_) => Needs::NONE,
+        };
         Self {
             name: entry.name.clone().into_owned(),
             title: entry.title.clone().into_owned(),
             source: entry.source.clone().into_owned(),
             family: entry.family.name(),
+            needs: words(&needs),
+            queue: queue(&needs),
             parameters: entry.parameters.iter().map(setting).collect(),
         }
     }
+}
+
+fn words(needs: &Needs) -> Vec<&'static str> {
+    let Needs { ecn, accurate_ecn, ect1, spare, pacing, priorities, access, queue: _ } = *needs;
+    let words = [
+        (ecn, "ecn"),
+        (accurate_ecn, "accurate_ecn"),
+        (ect1, "ect1"),
+        (spare, "anti_ecn"),
+        (pacing, "pacing"),
+        (priorities, "priorities"),
+        (access, "access"),
+    ];
+    words.into_iter().filter_map(|(is_needed, word)| is_needed.then_some(word)).collect()
+}
+
+/// The queue that its routers must have.
+fn queue(needs: &Needs) -> Option<String> {
+    needs.queue.map(str::to_owned).or_else(|| needs.priorities.then(ranked).flatten())
+}
+
+/// The first queue that takes priorities into account.
+fn ranked() -> Option<String> {
+    let capacity = Capacity::Packets(100);
+    let site = Site { rate: Rate(100_000_000), packet: Bytes(1500), capacity, round_trip: None };
+    DISCIPLINES.iter().find_map(|entry| {
+        let settings = entry.defaults(&|_| 10.0)?;
+        let heeds = (entry.build)(&settings, &site).heeds_priorities();
+        heeds.then(|| entry.name.clone().into_owned())
+    })
 }
 
 impl DisciplineInfo {
@@ -74,7 +114,7 @@ impl DisciplineInfo {
     }
 }
 
-/// Every controller: name, title, source, family and parameters; family by family.
+/// Every controller: name, title, source, family, needs, queue and parameters; family by family.
 #[pyfunction]
 pub(crate) fn controllers() -> Vec<ControllerInfo> {
     let mut entries: Vec<_> = CONTROLLERS.iter().collect();

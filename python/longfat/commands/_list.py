@@ -88,6 +88,7 @@ def _one(kind: str | None, named: str, *, as_json: bool) -> None:
     told = [f"{entry['name']}: {entry['title']}" if entry["title"] else entry["name"]]
     told += [entry["source"]] if entry["source"] else []
     told += [_family(entry["family"])] if "family" in entry else []
+    told += [f"needs {needs}"] if (needs := _needs(entry)) else []
     out.print("\n".join(told) + "\n", soft_wrap=True)
     if entry["parameters"]:
         out.print(parameters(entry))
@@ -98,6 +99,23 @@ def _one(kind: str | None, named: str, *, as_json: bool) -> None:
 
 def _family(family: str) -> str:
     return f"by {family}" if family != "no window" else "without a window"
+
+
+_NEEDS = {
+    "ecn": "ECN",
+    "accurate_ecn": "Accurate ECN",
+    "ect1": "ECT(1) on its data",
+    "anti_ecn": "links with `anti_ecn`, to gain by it",
+    "pacing": "pacing",
+    "access": "the key `access`, the rate of its host's own link",
+}
+
+
+def _needs(entry: dict[str, Any]) -> str:
+    """What a controller cannot do without, in words; empty if nothing."""
+    words = [_NEEDS[word] for word in entry.get("needs", ()) if word in _NEEDS]
+    queue = entry.get("queue")
+    return ", ".join([*words, *([f"the queue `{queue}` on its path"] if queue else [])])
 
 
 def _profiles() -> list[dict[str, Any]]:

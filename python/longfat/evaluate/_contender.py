@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from longfat.errors import EvaluationError, ScenarioError
 from longfat.own import Brought, Code, control_of, handle
 from longfat.scenario import read
-from longfat.study._setup import PLAIN_QUEUE, queue_needed
+from longfat.study._setup import PLAIN_QUEUE, entry_of, queue_needed
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -95,14 +95,15 @@ class Contender:
         if not isinstance(kind, str) or not kind:
             message = f"a controller has a `kind`, or names code as `python` or `library`: {table}"
             raise EvaluationError(message)
+        needs = entry_of(table).get("needs", ())
         settings = ", ".join(f"{key} = {value}" for key, value in table.items() if key != "kind")
         return cls(
             f"{kind} ({settings})" if settings else kind,
             table if settings else kind,
             code=code,
             queue=queue_needed(table),
-            needs_access=kind == "blitz",
-            anti_ecn=kind == "anti-ecn",
+            needs_access="access" in needs,
+            anti_ecn="anti_ecn" in needs,
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,6 @@ ORIGIN = "the scenario made of these options"
 """What messages call the text of a set-up."""
 
 PLAIN_QUEUE = "drop-tail"
-_QUEUES = {"xcp": "xcp", "vcp": "vcp", "decbit": "decbit", "blitz": "pushout"}
-"""Controllers that have nothing to say without their routers, and the queues these have."""
-
 _ONE_IN_1000 = 1e-3
 """A larger loss rate is written in percent."""
 
@@ -196,8 +194,23 @@ def queue_needed(table: Mapping[str, Any]) -> str | None:
     >>> queue_needed({"kind": "xcp"}), queue_needed({"kind": "cubic"})
     ('xcp', None)
     """
+    queue: str | None = entry_of(table).get("queue")
+    return queue
+
+
+def entry_of(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What lists say of a controller of longfat; nothing of any other.
+
+    >>> entry_of({"kind": "blitz"})["needs"]
+    ['pacing', 'priorities', 'access']
+    """
     kind = table.get("kind")
-    return _QUEUES.get(kind) if isinstance(kind, str) else None
+    return _entries().get(kind, {}) if isinstance(kind, str) else {}
+
+
+@cache
+def _entries() -> dict[str, dict[str, Any]]:
+    return {each["name"]: each for each in _longfat.controllers()}
 
 
 def _needed(control: str) -> str | None:
