@@ -59,6 +59,9 @@ test-long: build
 	cargo test --workspace --locked -- --ignored
 	@# TLS and sockets, in a workspace of their own.
 	cargo test --locked --manifest-path examples/quic/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/quic
+	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
+	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
+		--target-dir $(or $(CARGO_TARGET_DIR),target)
 	PROPTEST_CASES=5000 cargo test --release --locked -p longfat-sim --test all properties::
 	PROPTEST_CASES=2000 cargo test --release --locked -p longfat-control -p longfat-fluid -p longfat-queue \
 		-p longfat-scenario -p longfat-units
@@ -117,9 +120,6 @@ lint-rust:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@# The rest of live is linted by live-test.
 	$(if $(LINUX),cargo clippy $(LINKS) --all-targets -- -D warnings)
-	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
-	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
-		--target-dir $(or $(CARGO_TARGET_DIR),target)
 
 lint-python: build
 	$(BIN)/ruff check

@@ -469,6 +469,7 @@ def test_the_example_trains(tmp_path: Path) -> None:
     assert Policy.read(out).name == "learned"
 
 
+@pytest.mark.long
 def test_the_example_compares(tmp_path: Path) -> None:
     command = [
         sys.executable,

@@ -493,12 +493,14 @@ def test_other_processes_compile_it_again(tmp_path: Path, by: str) -> None:
     same_as_reno(found, "py-reno")
 
 
+@pytest.mark.long
 def test_a_cluster_gets_it_sent(tmp_path: Path) -> None:
     with cluster() as client:
         found = study(STUDY, out=tmp_path / "study", controllers=[local()], executor=client)
     same_as_reno(found, "py-reno")
 
 
+@pytest.mark.long
 def test_code_from_outside_gives_what_rust_gives_and_the_bench_says_how_fast() -> None:
     """It refuses to compare what does not give the same bytes."""
     bench = [sys.executable, str(ROOT / "bench/own/compare.py"), "--repeat", "1"]
