@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 
@@ -33,13 +34,8 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture
 def environment_stays() -> Iterator[None]:
     """What a test does to the environment ends with it: a cluster, say, sets variables for its workers."""
-    before = dict(os.environ)
-    yield
-    for name in {*before, *os.environ} - {"PYTEST_CURRENT_TEST"}:
-        if name not in before:
-            del os.environ[name]
-        elif os.environ.get(name) != before[name]:
-            os.environ[name] = before[name]
+    with patch.dict(os.environ):
+        yield
 
 
 @pytest.fixture(autouse=True)

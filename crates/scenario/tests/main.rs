@@ -19,11 +19,10 @@ mod traffic;
 mod varying;
 
 use longfat_queue::Capacity;
+use longfat_scenario::{Hop, Scenario, ScenarioError, Spans};
 use longfat_units::parameter::{Kind, Setting};
 use longfat_units::{Bytes, Ecn, Span};
 use proptest::prelude::*;
-
-use longfat_scenario::{Hop, Scenario, ScenarioError, Spans};
 
 /// 500 Mbit/s and 80 ms: 5 MB, or 5000 packets of 1000 bytes.
 const BASE: &str = r#"
