@@ -18,6 +18,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
+# That of the compiled module. `dev` is that of the tests: half as long to compile beside them, and slower to simulate, with
+# every assertion on.
+export MODULE_PROFILE ?= release
+
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
@@ -32,8 +36,9 @@ test: test-rust test-python
 # The two crates left out have none; clippy compiles them.
 RUST := --workspace --exclude longfat-bench --exclude longfat-wasm --locked
 
-# What of real links needs no clang, in the folder where all that the main workspace needs too has been built.
-LINKS := --manifest-path live/Cargo.toml $(addprefix --package longfat-,link quic live tcp-host tcp-tables) --locked \
+# What of real links needs no clang, in the folder where all that the main workspace needs too has been built. The five
+# tests of longfat-quic are left to live-test: TLS for them takes two thirds as long to compile as all the rest.
+LINKS := --manifest-path live/Cargo.toml $(addprefix --package longfat-,link live tcp-host tcp-tables) --locked \
 	--target-dir $(or $(CARGO_TARGET_DIR),target)
 LINUX := $(filter Linux,$(shell uname -s))
 
@@ -119,7 +124,7 @@ lint-rust:
 	cargo fmt --manifest-path examples/quic/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@# The rest of live is linted by live-test.
-	$(if $(LINUX),cargo clippy $(LINKS) --all-targets -- -D warnings)
+	$(if $(LINUX),cargo clippy $(LINKS) --package longfat-quic --all-targets -- -D warnings)
 
 lint-python: build
 	$(BIN)/ruff check
@@ -143,13 +148,13 @@ build: .venv/built
 	@$(PIP) install --constraint constraints.txt --group dev
 	@touch $@
 
-# The compiled module, in release mode, with the package installed in place: changes of Python files need no build.
+# The compiled module, with the package installed in place: changes of Python files need no build.
 # Where the site is asked for too, its packages come first: nothing is added to an environment that others read.
 .venv/built: .venv/packages $(SOURCES) | $(if $(filter docs,$(MAKECMDGOALS)),.venv/docs)
 	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: cargo was not found"; exit 1; }
 	@echo "building longfat (about two minutes the first time)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --constraint constraints.txt --no-build-isolation \
-		--config-settings maturin.build-args=--locked --editable .
+		--config-settings maturin.build-args="--locked --profile $(MODULE_PROFILE)" --editable .
 	@touch $@
 
 # Compiled twice: to count what bench/training.py makes it do, and then for that. A change of the sources brings back the

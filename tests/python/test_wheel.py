@@ -1,5 +1,5 @@
 """What an installed longfat consists of, and that it works without a checkout. The wheel is built as users get
-it, which takes seconds because the compiled part has just been built.
+it, with the profile of the module here, which takes seconds because the compiled part has just been built.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ MOST_BYTES_OF_ROOMS = 500_000
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def build(folder: Path) -> None:
-        command = ["maturin", "build", "--release", "--locked", "--offline", "--out", str(folder)]
+        # As the module here was built, so that nothing of it is compiled anew.
+        profile = os.environ.get("MODULE_PROFILE", "release")
+        command = ["maturin", "build", "--profile", profile, "--locked", "--offline"]
+        command += ["--out", str(folder)]
         # The one that pip named: pyo3, and all that is linked with it, is compiled anew for another.
         command += ["--interpreter", sys.executable]
         done = subprocess.run(
