@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use longfat_control::{CONTROLLERS, Controller, Needs};
-use longfat_queue::{Capacity, DISCIPLINES, Discipline, Site};
+use longfat_queue::{DISCIPLINES, Discipline};
 use longfat_scenario::PROFILES;
 use longfat_scenario::keys::{Accepts, Key, TABLES, Usual};
 use longfat_units::parameter::{Given, Kind, Parameter};
-use longfat_units::{Bytes, Rate};
 use pyo3::prelude::*;
 
 /// A controller.
@@ -88,18 +87,11 @@ fn words(needs: &Needs) -> Vec<&'static str> {
 
 /// The queue that its routers must have.
 fn queue(needs: &Needs) -> Option<String> {
-    needs.queue.map(str::to_owned).or_else(|| needs.priorities.then(ranked).flatten())
-}
-
-/// The first queue that takes priorities into account.
-fn ranked() -> Option<String> {
-    let capacity = Capacity::Packets(100);
-    let site = Site { rate: Rate(100_000_000), packet: Bytes(1500), capacity, round_trip: None };
-    DISCIPLINES.iter().find_map(|entry| {
-        let settings = entry.defaults(&|_| 10.0)?;
-        let heeds = (entry.build)(&settings, &site).heeds_priorities();
-        heeds.then(|| entry.name.clone().into_owned())
-    })
+    let ranked = || {
+        let mut disciplines = DISCIPLINES.iter().filter(|_| needs.priorities);
+        Some(disciplines.find(|entry| entry.heeds_priorities())?.name.to_string())
+    };
+    needs.queue.map(str::to_owned).or_else(ranked)
 }
 
 impl DisciplineInfo {

@@ -94,6 +94,16 @@ impl Discipline {
         let value = |it: &Parameter| Some((it.name.clone(), it.default_setting(length)?));
         self.parameters.iter().map(value).collect()
     }
+
+    /// Do the priorities of packets matter to it, as it is by default? Asks a queue that it makes; `false` where it makes
+    /// none without being told more.
+    pub fn heeds_priorities(&self) -> bool {
+        let capacity = Capacity::Packets(100);
+        let rate = Rate(100_000_000);
+        let site = Site { rate, packet: Bytes(1500), capacity, round_trip: None };
+        let settings = self.defaults(&|_| 10.0);
+        settings.is_some_and(|settings| (self.build)(&settings, &site).heeds_priorities())
+    }
 }
 
 impl Entry for Discipline {

@@ -399,7 +399,12 @@ fn refuse_missing_queues<'a>(
             control.kind(),
             scenario.links[hop.link].name
         );
-        problems.add(Problem::new(place, reason).help("give the link `queue = \"pushout\"`"));
+        let mut problem = Problem::new(place, reason);
+        let mut disciplines = scenario.catalogue.disciplines().iter();
+        if let Some(entry) = disciplines.find(|entry| entry.heeds_priorities()) {
+            problem = problem.help(format!("give the link `queue = \"{}\"`", entry.name));
+        }
+        problems.add(problem);
     }
 }
 
