@@ -8,7 +8,7 @@ from longfat.page import _kit
 from longfat.page._charts import Chart, Line
 from longfat.page._drawn import drawn
 from longfat.page._series import flow_lines, numbers
-from longfat.plot._panels import directions
+from longfat.plot._panels import ROUTERS, directions
 from longfat.results._fluid_tables import judgement, overview
 from longfat.tables import TextTable
 from longfat.units import RATE, TIME, amount, percent, plural, small
@@ -16,8 +16,6 @@ from longfat.units import RATE, TIME, amount, percent, plural, small
 if TYPE_CHECKING:
     from longfat.results._saved_fluid import SavedFluid
 
-_ROUTERS = ("xcp", "vcp")
-"""Prices that are what routers ask flows to give back, not a probability."""
 _MODELS = {
     "mean-field": "rates, of which losses and marks are a share",
     "hybrid": "windows that grow continuously and jump at random losses",
@@ -71,7 +69,7 @@ def _charts(solved: SavedFluid) -> list[Chart]:
             ("rate_bit_s", "rate", "bit/s"),
         )
     ]
-    told = solved.summary["price"] in _ROUTERS
+    told = solved.summary["price"] in ROUTERS
     price = "asked back, of the rate" if told else "price: share that is marked or lost"
     for column, title, unit in (
         ("price", price, "%"),
@@ -132,7 +130,7 @@ def _sentences(summary: dict[str, Any]) -> list[str]:
         price = summary["price"]
         charged = (
             f"The routers of {price} say how rates change."
-            if price in _ROUTERS
+            if price in ROUTERS
             else f"What links charge: {price}."
         )
         told.append(f"{charged} {feedback}")

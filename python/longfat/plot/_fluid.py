@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.patheffects import withStroke
 
 from longfat.plot import style
-from longfat.plot._panels import FEW, directions, flow_lines, in_order, largest, parts
+from longfat.plot._panels import FEW, ROUTERS, directions, flow_lines, in_order, largest, parts
 from longfat.units import RATE, plural, ruler
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from longfat.plot._subjects import Recorded, Solved
-
-_ROUTERS = ("xcp", "vcp")
-"""Prices that are what routers ask flows to give back, not a probability."""
 
 
 def fluid(solved: Solved, packets: Recorded | None = None) -> Figure:
@@ -47,7 +44,7 @@ def _fluid(solved: Solved, packets: Recorded | None) -> Figure:
     window, rate, price = axes
     flow_lines(window, flows, "window", "window (segments)")
     flow_lines(rate, flows, "rate_bit_s", "rate", legend=False)
-    told = solved.options["price"] in _ROUTERS
+    told = solved.options["price"] in ROUTERS
     price.set_ylabel("asked back (of the rate)" if told else "price (marked or lost)")
     for colour, (name, line) in zip(style.LINK_COLOURS, directions(links), strict=False):
         price.plot(line["time_s"], line["price"], color=colour, linewidth=1.1, label=name)

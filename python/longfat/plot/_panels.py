@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FEW = 6
 """Up to this many flows get a colour each; more are drawn thin, with their mean on top."""
+ROUTERS = ("xcp", "vcp")
+"""Prices of fluid solutions that are what routers ask flows to give back, not a probability."""
 
 _MOST_THIN_LINES = 60
 _MOST_MARKS = 200
