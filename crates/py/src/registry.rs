@@ -87,11 +87,11 @@ fn words(needs: &Needs) -> Vec<&'static str> {
 
 /// The queue that its routers must have.
 fn queue(needs: &Needs) -> Option<String> {
-    let ranked = || {
-        let mut disciplines = DISCIPLINES.iter().filter(|_| needs.priorities);
-        Some(disciplines.find(|entry| entry.heeds_priorities())?.name.to_string())
-    };
-    needs.queue.map(str::to_owned).or_else(ranked)
+    if needs.queue.is_none() && needs.priorities {
+        let ranked = DISCIPLINES.iter().find(|entry| entry.heeds_priorities())?;
+        return Some(ranked.name.to_string());
+    }
+    needs.queue.map(str::to_owned)
 }
 
 impl DisciplineInfo {
