@@ -6,16 +6,14 @@ import json
 import os
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import longfat
 from own_support import averages
 from support import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EXAMPLES = ROOT / "examples"
 SHORT = {"duration": "20 s", "warmup": "2 s"}
@@ -74,13 +72,17 @@ def test_the_scenario_of_cubic_in_c_has_its_answer(cubic: Path, tmp_path: Path) 
     assert f"get {sums['in-c']:.1f} and {sums['own']:.1f} Mbit/s" in text
 
 
-def cargo(*arguments: str) -> str:
-    """Runs cargo in the example; what it builds lies with the rest."""
-    target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target")))
+RUST = EXAMPLES / "rust-controller"
+SCENARIO = RUST / "scenario.toml"
+
+
+def cargo(folder: Path, command: str, *arguments: str) -> str:
+    """Runs cargo in that folder; what it builds lies with the rest."""
     done = subprocess.run(
-        ["cargo", *arguments],  # noqa: S607
-        cwd=EXAMPLES / "rust-controller",
-        env={**os.environ, "CARGO_TARGET_DIR": target},
+        ["cargo", command, "--quiet", "--locked", *arguments],  # noqa: S607
+        cwd=folder,
+        env={**os.environ, "CARGO_TARGET_DIR": str(TARGET)},
         capture_output=True,
         text=True,
         check=False,
@@ -89,9 +91,8 @@ def cargo(*arguments: str) -> str:
     return done.stdout
 
 
-def test_the_rust_template_builds_and_gives_the_bytes_of_the_same_law_in_python() -> None:
-    assert "2 passed" in cargo("test", "--quiet", "--locked")
-    told = json.loads(cargo("run", "--quiet", "--locked", "--", "scenario.toml"))
+def assert_alike(told: dict[str, Any]) -> None:
+    """What the template has printed is what the same law in Python comes to."""
 
     @longfat.law(name="gentle", parameters={"a": 1.0, "b": 0.3})
     def gentle(at: Any, p: Any) -> Any:
@@ -101,11 +102,26 @@ def test_the_rust_template_builds_and_gives_the_bytes_of_the_same_law_in_python(
     def give_up(at: Any, p: Any) -> Any:
         return p.b * min(1.0, at.window / 1000)
 
-    scenario = EXAMPLES / "rust-controller/scenario.toml"
-    run = longfat.run(scenario, controllers=[gentle], record=False)
+    run = longfat.run(SCENARIO, controllers=[gentle], record=False)
     for key in ("links", "flows", "jain"):
         assert run.summary[key] == told[key]
+
+
+def test_the_rust_template_gives_the_bytes_of_the_same_law_in_python() -> None:
+    # Built with what the programs of the tests are built of, which test its code as well.
+    left_out = ("--exclude", "longfat-bench", "--exclude", "longfat-wasm")
+    cargo(ROOT, "build", "--workspace", *left_out, "--example", "rust-controller")
+    program = TARGET / "debug/examples/rust-controller"
+    printed = subprocess.run([program, SCENARIO], capture_output=True, check=True).stdout
+    told = json.loads(printed)
+    assert_alike(told)
     rate = told["flows"][0]["goodput_bit_s"] / 1e6
-    assert f"yes, because it gives up less: {rate:.0f} of 100 Mbit/s." in scenario.read_text(
+    assert f"yes, because it gives up less: {rate:.0f} of 100 Mbit/s." in SCENARIO.read_text(
         "utf-8"
     )
+
+
+@pytest.mark.long
+def test_the_rust_template_is_a_package_of_its_own() -> None:
+    assert "2 passed" in cargo(RUST, "test")
+    assert_alike(json.loads(cargo(RUST, "run", "--", "scenario.toml")))

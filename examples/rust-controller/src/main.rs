@@ -7,6 +7,8 @@
 //! prints the averages as JSON, as `longfat run --json` does. `Gentle` is a window law, which the fluid model can solve as
 //! well; for a controller with a memory of its own see `crates/control/src/controller/cubic.rs`.
 
+use std::error::Error;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use longfat_control::{Cause, Controller, Operating, WindowLaw};
@@ -47,15 +49,17 @@ fn gentle() -> Controller {
     ])
 }
 
-/// Runs the scenario in `path`, with changes such as `seed=2`; returns its averages.
-fn run(path: &str, changes: &[String]) -> Result<String, Box<dyn std::error::Error>> {
+/// Runs the scenario in `path`, with changes such as `seed=2`, and prints its averages.
+fn run(path: &str, changes: &[String]) -> Result<(), Box<dyn Error>> {
     let mut catalogue = Catalogue::built_in();
     catalogue.add_controller(gentle())?;
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let scenario = Scenario::read_with(&catalogue, &text, path, changes, None)?;
     let mut simulation = Simulation::new(&scenario, false);
     while simulation.advance(1_000_000) {}
-    Ok(serde_json::to_string_pretty(&simulation.finish().summary)?)
+    let summary = serde_json::to_string_pretty(&simulation.finish().summary)?;
+    writeln!(std::io::stdout(), "{summary}")?;
+    Ok(())
 }
 
 fn main() -> ExitCode {
@@ -65,10 +69,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     match run(&path, &arguments.collect::<Vec<_>>()) {
-        Ok(summary) => {
-            println!("{summary}");
-            ExitCode::SUCCESS
-        }
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)
