@@ -18,9 +18,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-# That of the compiled module. `dev` is that of the tests: half as long to compile beside them, and slower to simulate, with
-# every assertion on.
-export MODULE_PROFILE ?= release
+# How the module is compiled. `--profile dev --features as-for-tests` makes it of what the programs of the tests are
+# made of: compiled beside them in a small part of the time, slower to simulate, with every assertion on.
+export MODULE_OPTIONS ?= --profile release
 
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
@@ -154,7 +154,7 @@ build: .venv/built
 	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: cargo was not found"; exit 1; }
 	@echo "building longfat (about two minutes the first time)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --constraint constraints.txt --no-build-isolation \
-		--config-settings maturin.build-args="--locked --profile $(MODULE_PROFILE)" --editable .
+		--config-settings maturin.build-args="--locked $(MODULE_OPTIONS)" --editable .
 	@touch $@
 
 # Compiled twice: to count what bench/training.py makes it do, and then for that. A change of the sources brings back the

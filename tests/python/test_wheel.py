@@ -43,9 +43,8 @@ MOST_BYTES_OF_ROOMS = 500_000
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def build(folder: Path) -> None:
         # As the module here was built, so that nothing of it is compiled anew.
-        profile = os.environ.get("MODULE_PROFILE", "release")
-        command = ["maturin", "build", "--profile", profile, "--locked", "--offline"]
-        command += ["--out", str(folder)]
+        options = os.environ.get("MODULE_OPTIONS", "--profile release").split()
+        command = ["maturin", "build", *options, "--locked", "--offline", "--out", str(folder)]
         # The one that pip named: pyo3, and all that is linked with it, is compiled anew for another.
         command += ["--interpreter", sys.executable]
         done = subprocess.run(
