@@ -151,12 +151,13 @@ def test_crates_have_checksums_and_one_version(folder: str, several: int) -> Non
 
 
 def test_every_lock_file_has_the_same_versions() -> None:
-    """So nothing is looked at twice, and what both need is compiled once in a shared target folder."""
+    """So nothing is looked at twice, what two need is compiled once, and none is forgotten at a release."""
     versions: dict[tuple[str, str], dict[str, str]] = {}
     for folder in (".", "live", "fuzz", "examples/quic", "examples/rust-controller"):
         for crate in toml(f"{folder}/Cargo.lock")["package"]:
-            # Cargo takes 1.2 for 1.1, but neither 2.0 for 1.1 nor 0.2 for 0.1.
-            (compatible,) = re.findall(r"^(?:0\.)*\d+", crate["version"])
+            # Cargo takes 1.2 for 1.1, but neither 2.0 for 1.1 nor 0.2 for 0.1. Of ours there is one of each.
+            ours = crate["name"].startswith("longfat-")
+            (compatible,) = [""] if ours else re.findall(r"^(?:0\.)*\d+", crate["version"])
             known = versions.setdefault((crate["name"], compatible), {})
             known.setdefault(crate["version"], folder)
     assert {name: known for (name, _), known in versions.items() if len(known) > 1} == {}
