@@ -55,9 +55,19 @@
 //!   where each has 125 segments, they wait 1.1 ms and less. With four and five flows it is the same: those of 100 segments
 //!   and more stay in default mode, those of 50 do not (four at 100 Mbit/s and 40 ms, 83 each: 1.4 ms). A lone flow at 60 ms with a
 //!   buffer of 60 packets waits 7.1 s instead of 0.69 at 64 kbit/s, 2.7 s instead of 0.18 at 256 kbit/s, and 120 ms instead
-//!   of 20 at 2 Mbit/s; from 10 Mbit/s on it waits no more than in default mode, give or take a millisecond. Why small
-//!   windows do not come back was not found out: the swing of the queue is nine segments at either rate. Where the product
-//!   is less than two segments the smallest window already keeps the queue from emptying.
+//!   of 20 at 2 Mbit/s; from 10 Mbit/s on it waits no more than in default mode, give or take a millisecond. Where the
+//!   product is less than two segments the smallest window already keeps the queue from emptying.
+//!
+//!   Why small windows do not come back: the swing empties the queue only while 1/δ̂ is below about a sixth of the product,
+//!   and leaves a trough above that. A flow that competes adds one to 1/δ with each round trip, so at the next swing, five
+//!   to eight of them later, 1/δ̂ of two flows is 14 to 20: little beside 250 segments, and too much beside 50. With δ kept
+//!   as it is and a product of 100, one flow leaves 0, 1, 3 and 9 segments at 1/δ = 7, 15, 20 and 40. Ten seconds later
+//!   `RTTmin` takes the trough for a path without a queue, and the next one stands upon it: 9, 18, 26, 34 segments.
+//!
+//!   What makes them miss an empty queue at first: five round trips are five of the present length, and present is the
+//!   moment at which the queue has drained. Those of the swing were longer, by a share that small windows feel. Counted as
+//!   they pass instead, which the paper's words allow as well, one and two flows of five segments and more stay in default
+//!   mode, and so do four of 33 and eight of 25; three of 17 and five of 25, which move against one another, do not.
 //! - *Different round trips.* A queue swings with the period of the longest: those with shorter ones do not see it empty in
 //!   five of theirs. With 20 to 100 ms on a buffer of one bandwidth-delay product half of the buffer is full in the mean.
 //! - *Buffers of many products* let it wait longer: in competitive mode only losses stop 1/δ.
@@ -69,8 +79,8 @@
 //! are used with `recovery = "sack"`, and 96 % with `"rack"`.
 //!
 //! Promised by the paper, held in `tests/theory/copa.rs`: the target rate; v; δ in competitive mode. In
-//! `crates/sim/tests/delay.rs`: the queue between 0 and 2.5/δ̂, equal shares, a share beside Reno in competitive mode, and
-//! where it takes its own kind for Reno.
+//! `crates/sim/tests/delay.rs`: the queue between 0 and 2.5/δ̂, equal shares, a share beside Reno in competitive mode,
+//! where it takes its own kind for Reno, and why it stays with that.
 
 use std::cmp::Reverse;
 
