@@ -267,9 +267,9 @@ fn copa_takes_the_trough_of_its_queue_for_an_empty_path() {
         let queue: Vec<f64> = queue(inverse, 1, 20, 60);
         assert_eq!(least(&queue[5000..9000]), trough, "1/δ = {inverse}");
         let later = [5, 13, 23, 33].map(|second| least(&queue[1000 * second..][..5000]));
-        for (time, (&before, &after)) in later.iter().zip(&later[1..]).enumerate() {
-            let rise = after - before;
-            assert!((rise - trough).abs() <= 1.0, "1/δ = {inverse}, {time}: {before}, {after}");
+        for pair in later.windows(2) {
+            let rise = pair[1] - pair[0];
+            assert!((rise - trough).abs() <= 1.0, "1/δ = {inverse}: {pair:?}");
         }
     }
     // Two that have competed for eight round trips, with products of 50 and 250 packets: is the queue nearly empty within
