@@ -1,5 +1,5 @@
 """What an installed longfat consists of, and that it works without a checkout. The wheel is built as users get
-it, with the profile of the module here, which takes seconds because the compiled part has just been built.
+it, but compiled as the module here was, which takes seconds because the compiled part has just been built.
 """
 
 from __future__ import annotations

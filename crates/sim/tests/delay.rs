@@ -253,7 +253,7 @@ fn copa_takes_its_own_kind_for_reno_where_windows_are_small() {
 #[test]
 fn copa_takes_the_trough_of_its_queue_for_an_empty_path() {
     // Packets that wait, every millisecond.
-    let queue = |inverse: u32, count, rate, rtt: u32| {
+    let queue = |inverse: u32, count, rate, rtt: u32| -> Vec<f64> {
         let delta = 1.0 / f64::from(inverse);
         let control = format!("{{ kind = \"copa\", competitive = false, delta = {delta} }}");
         let text = scenario(&control, rate, &[rtt; 2][..count], 40, BUFFER);
@@ -264,7 +264,7 @@ fn copa_takes_the_trough_of_its_queue_for_an_empty_path() {
     let least = |queue: &[f64]| queue.iter().copied().fold(f64::INFINITY, f64::min);
     // Before anything is forgotten, with a product of 100 packets: 1/δ, and the trough.
     for (inverse, trough) in [(7, 0.0), (15, 1.0), (20, 3.0), (40, 9.0)] {
-        let queue: Vec<f64> = queue(inverse, 1, 20, 60);
+        let queue = queue(inverse, 1, 20, 60);
         assert_eq!(least(&queue[5000..9000]), trough, "1/δ = {inverse}");
         let later = [5, 13, 23, 33].map(|second| least(&queue[1000 * second..][..5000]));
         for pair in later.windows(2) {
@@ -275,7 +275,7 @@ fn copa_takes_the_trough_of_its_queue_for_an_empty_path() {
     // Two that have competed for eight round trips, with products of 50 and 250 packets: is the queue nearly empty within
     // five of 30 ms again and again?
     for (rate, empties) in [(20, false), (100, true)] {
-        let queue: Vec<f64> = queue(10, 2, rate, 30);
+        let queue = queue(10, 2, rate, 30);
         let late = &queue[20_000..];
         let nearly_empty = 0.1 * late.iter().copied().fold(0.0, f64::max);
         let gaps = late.split(|&packets| packets <= nearly_empty).map(<[f64]>::len);
