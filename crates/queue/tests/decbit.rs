@@ -56,6 +56,25 @@ fn the_mean_is_over_the_last_cycle_and_the_present_one() {
     assert!(!bit);
 }
 
+/// Nothing is known of a link before its first packet. Two come at one second, and the next one 10 µs later finds a mean of
+/// 2 · 10 over 10 µs, whatever was before.
+#[test]
+fn the_time_before_the_first_packet_belongs_to_no_cycle() {
+    let mut policy = decbit();
+    let second = 1_000_000;
+    assert_eq!(arrive(&mut *policy, second), (0.0, false));
+    arrive(&mut *policy, second);
+    let (mean, bit) = arrive(&mut *policy, second + 10);
+    close(mean, 2.0);
+    assert!(bit);
+    policy.on_departure(at(second + 10), 2);
+    policy.on_departure(at(second + 30), 0);
+    // An area of 2 · 10 + 2 · 20 in the first cycle, of 40 µs.
+    let (mean, bit) = arrive(&mut *policy, second + 40);
+    close(mean, 60.0 / 40.0);
+    assert!(bit);
+}
+
 /// A router never clears the bit.
 #[test]
 fn a_bit_that_is_set_stays() {

@@ -83,10 +83,10 @@ struct DecBit {
     packets: u64,
     /// Up to when the area is counted.
     counted: Time,
-    /// When the present cycle began, and its area.
-    began: Time,
+    /// When the present cycle began, if there has been a packet, and its area.
+    began: Option<Time>,
     area: f64,
-    /// When the last one began, and its area.
+    /// When the last one began, and its area; in the first one, when that did.
     last_began: Time,
     last_area: f64,
     /// The area and the duration of both at the last arrival.
@@ -99,7 +99,7 @@ impl DecBit {
             threshold: settings.number("threshold"),
             packets: 0,
             counted: Time::ZERO,
-            began: Time::ZERO,
+            began: None,
             area: 0.0,
             last_began: Time::ZERO,
             last_area: 0.0,
@@ -122,10 +122,10 @@ impl Policy for DecBit {
         let now = arrival.now;
         let is_idle = self.packets == 0 && now - self.counted > ROUNDING;
         self.pass(now);
-        if is_idle {
-            // A busy period begins, and with it a cycle.
-            (self.last_began, self.last_area) = (self.began, self.area);
-            (self.began, self.area) = (now, 0.0);
+        if is_idle || self.began.is_none() {
+            // A busy period begins, and with it a cycle. What was idle before the first of them belongs to none.
+            (self.last_began, self.last_area) = (self.began.unwrap_or(now), self.area);
+            (self.began, self.area) = (Some(now), 0.0);
         }
         self.both = (self.last_area + self.area, now - self.last_began);
         self.packets += 1;
