@@ -181,18 +181,22 @@ impl SparseFirst {
         self.credits[turn.queue] -= cost;
     }
 
-    /// The queue whose turn it is had nothing to send. True if it has no turn coming any more: a new one still has to
-    /// wait for one behind the old ones, or it could come back as new again and again.
-    pub(crate) fn pass(&mut self, turn: Turn) -> bool {
-        let list = if turn.is_new { &mut self.new } else { &mut self.old };
-        self.lists.take(list);
+    /// The queue whose turn it is had nothing to send. A new one still has to wait for a turn behind the old ones, or it
+    /// could come back as new again and again.
+    pub(crate) fn pass(&mut self, turn: Turn) {
         if turn.is_new {
+            self.lists.take(&mut self.new);
             self.lists.append(&mut self.old, turn.queue);
-            return false;
+        } else {
+            self.leave(turn);
         }
+    }
+
+    /// The queue whose turn it is had nothing to send, and has no turn coming any more.
+    pub(crate) fn leave(&mut self, turn: Turn) {
+        self.lists.take(if turn.is_new { &mut self.new } else { &mut self.old });
         self.is_active[turn.queue] = false;
         self.active -= 1;
-        true
     }
 }
 

@@ -104,6 +104,26 @@ fn sparse_flows_cost_their_host_nothing() {
     assert!(of(1).abs_diff(of(2)) <= 20, "{} and {}", of(1), of(2));
 }
 
+/// A queue that is found empty is new again at its next packet, which waits for no turn of the two that have always more.
+#[test]
+fn a_flow_of_single_packets_is_always_new() {
+    let mut port = port("flows", 1);
+    let item = |flow, bytes| Item { flow, source: flow, bytes: Bytes(bytes), ..Item::default() };
+    for _ in 0..100 {
+        port.arrive_as(Time::ZERO, item(1, 1000));
+        port.arrive_as(Time::ZERO, item(2, 1000));
+    }
+    (0..4).for_each(|_| port.depart(Time::ZERO));
+    for round in 0..20 {
+        port.arrive_as(Time::ZERO, item(3, 400));
+        for is_sparse in [true, false] {
+            port.depart(Time::ZERO);
+            let flow = port.books().sent.last().expect("something is sent").flow;
+            assert_eq!(flow == 3, is_sparse, "round {round}: flow {flow}");
+        }
+    }
+}
+
 /// A flow that ends no longer counts for its host.
 #[test]
 fn a_flow_that_has_ended_frees_its_share() {

@@ -162,7 +162,7 @@ fn sparse_flows_of_packets_larger_than_a_turn_cost_their_host_nothing() {
         rate   = "50 Mbit/s"
         delay  = "5 ms"
         buffer = "4000 packets"
-        queue  = "cake"
+        queue  = {{ kind = "cake", target = "200 ms", interval = "2 s" }}
         {}{}"#,
         flow("many", 42, &rtts, "100 kB"),
         flow("one", 1, "\"20 ms\"", "300 kB"),

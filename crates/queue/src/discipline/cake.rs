@@ -11,7 +11,7 @@
 //!
 //! # The algorithm
 //!
-//! The queues, their turns and their CoDel are those of FQ-CoDel, with two changes.
+//! The queues, their turns and their CoDel are those of FQ-CoDel, with three changes.
 //!
 //! *Where a flow goes.* The hash gives a set of eight queues. The flow goes into the queue of the set that it was in
 //! before; otherwise into one that nobody uses; and only if all eight are in use into that which the hash names.
@@ -28,6 +28,10 @@
 //! host nothing. Taking the larger of the two
 //! (*triple isolation*) shares fairly among the hosts on whichever side of the link there are few: none of them needs
 //! to know which side that is.
+//!
+//! *When a queue is new.* A queue that is found empty has no turn coming any more, and is new at its next packet. With
+//! FQ-CoDel a new one first has to pass through old, and what comes for it meanwhile waits for a turn of all the others.
+//! Here a flow waits for none of them as long as its packets, or bursts of less than a quantum, come one by one.
 //!
 //! # Parameters
 //!
@@ -69,9 +73,12 @@
 //! * A full buffer loses the oldest packet of the longest queue, as with CAKE, one at a time. Of several that are the longest
 //!   each loses in turn, by number; with CAKE that follows from the order of a heap.
 //! * CoDel, not COBALT's variant of it: it drops nothing as long as no more than one packet waits behind in the same queue,
-//!   where `sch_cake` drops all but the last and marks that.
+//!   where `sch_cake` drops all but the last and marks that. COBALT acts on no wait below that of four full packets, and
+//!   lets its count decay where CoDel begins anew.
 //! * Where all eight queues of a set are in use, a flow that shares one is charged to the hosts of the flow that was there
-//!   first, until the queue is empty; `sch_cake` takes over its hosts.
+//!   first, until the queue is empty, and that flow finds it again later; `sch_cake` takes over its hosts and its place.
+//! * Of the places of a set that nobody uses a new flow gets the first, where `sch_cake` begins at the one that the hash
+//!   names.
 //! * A quantum is divided to 2⁻¹⁶ of a byte, where CAKE rounds at random.
 //!
 //! # What the paper promises
@@ -304,9 +311,8 @@ impl PacketQueue for Cake {
                 self.turns.charge(turn, item.bytes.0.cast_signed() * PER_BYTE);
                 return Some(item);
             }
-            if self.turns.pass(turn) {
-                self.quanta.leave(turn.queue);
-            }
+            self.turns.leave(turn);
+            self.quanta.leave(turn.queue);
         }
     }
 
