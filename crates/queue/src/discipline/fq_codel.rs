@@ -24,9 +24,11 @@
 //!                      nothing there:  from new to the end of old; from old into neither
 //! ```
 //!
-//! A flow that sends less than a quantum between two turns of all the others is always new, and never waits for more
-//! than the other new ones. That an empty queue has to pass through old keeps it from being new so often that the old
-//! ones starve.
+//! A flow whose packets, or bursts of less than a quantum, come further apart than a turn of all the others is always new,
+//! and never waits for more than the other new ones. That an empty queue has to pass through old keeps it from being new so
+//! often that the old ones starve; what comes for it meanwhile waits for their turns, however little it is: beside ten
+//! flows at 10 Mbit/s, whose turns take 12 ms, packets of 200 bytes wait 0.8 ms on average if they come every 20 ms, and
+//! 3.1 ms if they come every 5 ms.
 //!
 //! # Parameters
 //!

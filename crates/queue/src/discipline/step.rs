@@ -20,7 +20,7 @@
 //! | key | symbol | default | source |
 //! |---|---|---|---|
 //! | `threshold` | K | 0.15 bdp | 2010, section 3.4: above C·RTT/7 the link does not run empty |
-//! | `drop` | | false | 2010, section 3.5: switches take RED with both thresholds at K, which drops what cannot be marked |
+//! | `drop` | | false | RFC 3168, section 5: what would be marked, but cannot, is dropped; so do switches, whose RED with both thresholds at K (2010, section 3.1) the paper takes to mark |
 //!
 //! # Domain
 //!

@@ -33,7 +33,8 @@
 //!     H_feedback ← min(H_feedback, (p - n) rtt_i/s_i)   as a change of the window, in segments
 //! ```
 //!
-//! If the sender or a router upstream allows less than p - n, only so much is given, and the rest remains for others.
+//! If the sender or a router upstream allows less than p - n, more is taken, up to what is left to take, until only so
+//! much is given in all; what is not given then remains for others.
 //!
 //! Q is the queue that does not drain within a round trip: the smallest one that an arriving packet has found over the
 //! last propagation delay, which is d without the delay of this queue. XCP does not drop; what does not fit into the
@@ -66,7 +67,10 @@
 //! * The first control interval is 10 ms, and later ones last at least as long as a packet of the largest size takes to
 //!   send, in which at least one can arrive. The paper has no bounds; the draft leaves them to the router.
 //! * A packet that does not know its round trip yet gets no feedback, neither positive nor negative, as in the draft.
-//! * Where the draft differs from the paper of 2002, the paper is followed. The draft reads the persistent queue every
+//! * What a packet that is allowed less than p - n leaves to others follows the draft: the paper's appendix A charges it
+//!   amounts that do not add up to what it gets.
+//! * Packets that overflow are input traffic, and are neither told nor counted among the x and in d.
+//! * Where else the draft differs from the paper of 2002, the paper is followed. The draft reads the persistent queue every
 //!   Tq = max(2 ms, (d - q/C)/2) instead of over a propagation delay, with q the queue at that instant, as the smallest one
 //!   that departures leave instead of the smallest that arrivals find; and round trips above a bound
 //!   (`XCP_MAX_INTERVAL`) count as that in d.
