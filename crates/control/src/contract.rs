@@ -42,7 +42,8 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
     fn on_adjustment(&mut self, _event: &Adjustment, _path: &Path) {}
 
     /// Loss recovery is over, after losses or a time-out: everything that was in flight when it began is acknowledged.
-    /// Called before the `on_feedback` of the acknowledgment that ends it.
+    /// Called before the `on_feedback` of the acknowledgment that ends it, which may still be
+    /// [`Limited::Recovery`](crate::Limited::Recovery).
     fn on_recovered(&mut self, _now: Time, _path: &Path) {}
 
     /// Data leaves again, after the application had nothing to send until nothing was in flight. Called before the

@@ -19,7 +19,8 @@ pub struct Feedback {
     /// Segments newly reported as marked: how many with Accurate ECN, and 1 where an echo says only that at least one
     /// was (RFC 3168).
     pub marked: u64,
-    /// Round trip of the segment that triggered it.
+    /// A round trip: that of the segment that triggered it, or where one acknowledgment was held back for several, of the
+    /// first of them (RFC 7323, section 4.2), which has waited for the others.
     pub rtt: Option<Span>,
     /// Segments sent but neither acknowledged nor known to be lost, before it arrived.
     pub in_flight: u64,
@@ -162,7 +163,7 @@ pub enum Limited {
     Application,
     /// A bound outside the controller (`max_window`, a receive window): the window must not grow.
     Receiver,
-    /// Loss recovery is under way: no gain.
+    /// Loss recovery is under way, or ends with this acknowledgment: no gain.
     Recovery,
 }
 

@@ -23,6 +23,7 @@ mod hystart;
 mod interpolated;
 pub mod interval;
 mod law;
+mod path_model;
 mod recent;
 mod registry;
 mod remembered;

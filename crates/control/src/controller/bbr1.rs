@@ -57,13 +57,17 @@
 //! spite of losses; ProbeRTT in 2 % of the time.
 
 use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{PICOSECONDS_PER_SECOND, Segments, Span, Time};
+use longfat_units::{Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window};
+use crate::path_model::{
+    LONGEST_FILTER, Largest, MIN_PIPE, PROBE_RTT, Quantum, Quiet, Recoveries, Rounds, bounded_rate,
+    first_rate, in_flight_after, rate_of, real,
+};
 use crate::registry::above_zero;
 use crate::{
-    Cause, Chance, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Pacing,
-    Path, Probe, RateSample, SendQuantum, Sending, Start, Wants,
+    Cause, Chance, Congestion, CongestionControl, Controller, Family, Feedback, Pacing, Path,
+    Probe, RateSample, Sending, Start, Wants,
 };
 
 /// BBRv1's entry in the catalogue.
@@ -93,157 +97,8 @@ fn build(settings: &Settings, start: &Start) -> Sending {
 
 /// `BBRHighGain`, 2/ln 2.
 const HIGH_GAIN: f64 = 2.885_390_081_777_926_8;
-/// `BtlBwFilterLen`
-const LONGEST_FILTER: usize = 10;
 /// The pacing gains of `ProbeBW`, in their order.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// `BBRMinPipeCwnd`
-pub(super) const MIN_PIPE: f64 = 4.0;
-/// `ProbeRTTDuration`
-pub(super) const PROBE_RTT: Span = Span::from_millis(200);
-/// What stands for a round trip that is not known (section 4.2.1).
-const NOMINAL_RTT: Span = Span::from_millis(1);
-/// The least pacing rate, in segments per second: there must be one even when nothing was ever delivered.
-const LEAST_RATE: f64 = 1e-3;
-
-/// Counts packet-timed round trips: one ends when a segment sent after its beginning is delivered.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rounds {
-    /// `next_round_delivered`
-    end: u64,
-    /// `round_count`
-    pub(super) count: u64,
-    /// Does a round begin with the current acknowledgment?
-    pub(super) starts: bool,
-}
-
-impl Rounds {
-    pub(super) fn see(&mut self, sample: &RateSample) {
-        self.starts = sample.delivered_before >= self.end;
-        if self.starts {
-            self.begin(sample.delivered_total);
-            self.count += 1;
-        }
-    }
-
-    /// A round begins here, with so many segments delivered.
-    pub(super) fn begin(&mut self, delivered: u64) {
-        self.end = delivered;
-    }
-}
-
-/// The largest value of the last round trips, the one under way included.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Largest {
-    values: [f64; LONGEST_FILTER],
-    /// How many of them count.
-    length: usize,
-    at: usize,
-    most: f64,
-}
-
-impl Largest {
-    /// Over so many round trips, 1 to 10.
-    pub(super) fn over(length: usize) -> Self {
-        Self { values: [0.0; LONGEST_FILTER], length, at: 0, most: 0.0 }
-    }
-
-    #[inline]
-    pub(super) fn value(&self) -> f64 {
-        self.most
-    }
-
-    #[inline]
-    pub(super) fn see(&mut self, value: f64) {
-        if value > self.values[self.at] {
-            self.values[self.at] = value;
-            self.most = self.most.max(value);
-        }
-    }
-
-    /// The next round trip begins.
-    pub(super) fn advance(&mut self) {
-        self.at = (self.at + 1) % self.length;
-        self.values[self.at] = 0.0;
-        self.most = self.values.iter().fold(0.0, |most, &value| most.max(value));
-    }
-
-    /// Counts over so many round trips from now on; what has been seen counts as seen now.
-    pub(super) fn resize(&mut self, length: usize) {
-        let most = self.most;
-        *self = Self::over(length);
-        self.see(most);
-    }
-}
-
-/// Samples that say less than the path can deliver, because the controller itself sends little on purpose.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Quiet {
-    /// Segments delivered when it began, and when the last segment sent in it is delivered.
-    span: Option<(u64, u64)>,
-}
-
-impl Quiet {
-    /// With so many segments delivered and in flight.
-    pub(super) fn mark(&mut self, delivered: u64, in_flight: u64) {
-        let from = match self.span {
-            Some((from, until)) if delivered <= until => from,
-            _ => delivered,
-        };
-        self.span = Some((from, (delivered + in_flight).max(1)));
-    }
-
-    /// Is this sample one of them, or of an application that had nothing to send?
-    #[inline]
-    pub(super) fn limits(&self, sample: &RateSample) -> bool {
-        let covers = |(from, until)| (from..=until).contains(&sample.delivered_before);
-        sample.application_limited || self.span.is_some_and(covers)
-    }
-}
-
-/// What the host sends at a time, in segments.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Quantum {
-    /// This many.
-    Count(f64),
-    /// What leaves in so many seconds, but no more than so many segments.
-    Time(f64, f64),
-}
-
-impl Quantum {
-    pub(super) fn of(start: &Start) -> Self {
-        match start.send_quantum {
-            None => Self::Count(1.0),
-            Some(SendQuantum::Packets(packets)) => Self::Count(packets as f64),
-            Some(SendQuantum::Time(time)) => {
-                let most = SendQuantum::LARGEST.0 / start.packet.0.max(1);
-                Self::Time(time.seconds(), most.max(SendQuantum::SMALLEST) as f64)
-            }
-        }
-    }
-
-    /// At this rate, in segments per second.
-    #[inline]
-    pub(super) fn segments(self, rate: f64) -> f64 {
-        match self {
-            Self::Count(segments) => segments,
-            Self::Time(seconds, most) => {
-                (rate * seconds).min(most).max(SendQuantum::SMALLEST as f64)
-            }
-        }
-    }
-}
-
-/// The first pacing rate of a flow (`BBRInitPacingRate`): a window per round trip, times the gain.
-pub(super) fn first_rate(gain: f64, window: f64, round_trip: Option<Span>) -> f64 {
-    let round_trip = round_trip.filter(|&it| it > Span::ZERO).unwrap_or(NOMINAL_RTT);
-    bounded_rate(gain * window / round_trip.seconds())
-}
-
-/// A rate that a host can pace at.
-pub(super) fn bounded_rate(rate: f64) -> f64 {
-    rate.clamp(LEAST_RATE, CEILING)
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -298,6 +153,7 @@ pub struct Bbr1 {
     probe_rtt_round_done: bool,
     idle_restart: bool,
     repair: Repair,
+    recoveries: Recoveries,
     quiet: Quiet,
     quantum: Quantum,
     chance: Chance,
@@ -338,6 +194,7 @@ impl Bbr1 {
             probe_rtt_round_done: false,
             idle_restart: false,
             repair: Repair::None,
+            recoveries: Recoveries::default(),
             quiet: Quiet::default(),
             quantum: Quantum::of(start),
             chance: Chance::new(start.chance),
@@ -520,30 +377,6 @@ impl Bbr1 {
     }
 }
 
-/// A count as a number. Signed: processors convert that in one instruction.
-#[inline]
-pub(super) fn real(count: u64) -> f64 {
-    count.cast_signed() as f64
-}
-
-/// A time in seconds.
-#[inline]
-pub(super) fn seconds(span: Span) -> f64 {
-    const PER_PICOSECOND: f64 = 1.0 / PICOSECONDS_PER_SECOND as f64;
-    real(span.0) * PER_PICOSECOND
-}
-
-/// The rate of a sample, in segments per second.
-#[inline]
-pub(super) fn rate_of(sample: &RateSample) -> f64 {
-    real(sample.delivered) / seconds(sample.interval)
-}
-
-/// Segments in flight once the acknowledgment has been taken in.
-pub(super) fn in_flight_after(feedback: &Feedback) -> u64 {
-    feedback.in_flight.saturating_sub(feedback.delivered() + feedback.lost)
-}
-
 impl CongestionControl for Bbr1 {
     fn on_feedback(&mut self, feedback: &Feedback, _: &Path) {
         let now = feedback.now;
@@ -557,8 +390,7 @@ impl CongestionControl for Bbr1 {
         if let Some(sample) = &feedback.rate {
             self.update_bandwidth(sample);
         }
-        let recovers = feedback.recovery_begins || feedback.limited == Limited::Recovery;
-        if recovers && self.repair == Repair::None {
+        if self.recoveries.is_in(feedback) && self.repair == Repair::None {
             self.save_window();
             let least = in_flight as f64 + feedback.delivered().max(1) as f64;
             self.window = self.window.min(least);
@@ -592,6 +424,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn on_recovered(&mut self, _: Time, _: &Path) {
+        self.recoveries.end();
         if self.repair != Repair::None {
             self.repair = Repair::None;
             self.restore_window();
@@ -631,6 +464,7 @@ impl CongestionControl for Bbr1 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limited;
 
     /// Segments per second, and the round trip: a product of 100 segments.
     const RATE: u64 = 1000;
@@ -851,6 +685,42 @@ mod tests {
         for _ in 0..30 {
             wire.acknowledged(20, 50, 4, longer, false);
             assert_eq!(wire.flow.state, State::ProbeRtt);
+        }
+    }
+
+    /// Section 4.2.3.4: the first round trip of a recovery sends no more than is delivered, and the window of before is back
+    /// when it ends. The acknowledgment that ends it belongs to no recovery, though the host lets no window grow on it; the
+    /// next one is answered like the first.
+    #[test]
+    fn each_recovery_begins_with_a_window_of_what_is_in_flight_and_ends_with_that_of_before() {
+        let mut wire = Wire::settled();
+        let before = wire.flow.window;
+        for recovery in 0..2 {
+            for millis in (0..200).step_by(10) {
+                let first = millis == 0;
+                wire.now += Span::from_millis(10);
+                wire.delivered += 10;
+                let feedback = Feedback {
+                    rtt: Some(RTT),
+                    in_flight: 100,
+                    lost: 4 * u64::from(first),
+                    limited: Limited::Recovery,
+                    recovery_begins: first,
+                    ..Feedback::at(wire.now, 10)
+                };
+                if millis == 190 {
+                    wire.flow.on_recovered(wire.now, &Path { rtt: RTT, base_rtt: RTT });
+                }
+                wire.flow.on_feedback(&feedback, &Path { rtt: RTT, base_rtt: RTT });
+                if first {
+                    // 100 less 10 delivered and 4 lost are in flight, and 10 may leave.
+                    assert_eq!(wire.flow.window, 96.0, "recovery {recovery}");
+                }
+            }
+            assert_eq!(wire.flow.repair, Repair::None, "recovery {recovery}");
+            assert_eq!(wire.flow.window, before, "recovery {recovery}");
+            wire.acknowledged(10, RATE, 110, RTT, true);
+            assert_eq!(wire.flow.repair, Repair::None, "after recovery {recovery}");
         }
     }
 }

@@ -4,7 +4,7 @@ use longfat_units::{Span, Time};
 
 use super::model::{BETA, Evidence};
 use super::{Bbr3, Notice};
-use crate::controller::bbr1::{PROBE_RTT, real};
+use crate::path_model::{PROBE_RTT, real};
 use crate::{Feedback, Lost, RateSample};
 
 /// `BBR.bw_probe_wait`: from 2 s on, up to this much more.

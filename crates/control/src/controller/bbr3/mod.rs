@@ -100,11 +100,13 @@ use longfat_units::{Segments, Span, Time};
 
 use self::cycle::{Cycle, State};
 use self::model::{Evidence, Model};
-use super::bbr1::{MIN_PIPE, Quantum, bounded_rate, first_rate, in_flight_after, real};
 use crate::bounds::{CEILING, first_window};
+use crate::path_model::{
+    MIN_PIPE, Quantum, Recoveries, bounded_rate, first_rate, in_flight_after, real,
+};
 use crate::{
-    Cause, Chance, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Lost,
-    Pacing, Path, Probe, Sending, Start, Wants,
+    Cause, Chance, Congestion, CongestionControl, Controller, Family, Feedback, Lost, Pacing, Path,
+    Probe, Sending, Start, Wants,
 };
 
 /// BBRv3's entry in the catalogue.
@@ -165,6 +167,7 @@ pub struct Bbr3 {
     initial_window: f64,
     /// Are losses being repaired?
     recovering: bool,
+    recoveries: Recoveries,
     /// Has there been a time-out from which the flow has not recovered?
     timed_out: bool,
     /// When losses were last found, and how many then.
@@ -218,6 +221,7 @@ impl Bbr3 {
             prior_window: 0.0,
             initial_window: window,
             recovering: false,
+            recoveries: Recoveries::default(),
             timed_out: false,
             found_lost: (Time::ZERO, 0),
             idle_restart: false,
@@ -379,7 +383,7 @@ impl CongestionControl for Bbr3 {
             self.note_congestion(self.model.delivered);
         }
         self.see_use(feedback.in_flight);
-        self.recovering = feedback.recovery_begins || feedback.limited == Limited::Recovery;
+        self.recovering = self.recoveries.is_in(feedback);
         if self.recovering || self.timed_out {
             self.recover(self.model.delivered);
         } else {
@@ -427,6 +431,9 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_recovered(&mut self, _: Time, _: &Path) {
+        self.recoveries.end();
+        // A loss that the same acknowledgment shows later begins another.
+        self.saved = false;
         if self.recovering || self.timed_out {
             self.recovering = false;
             self.timed_out = false;

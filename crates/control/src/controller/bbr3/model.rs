@@ -3,7 +3,7 @@
 use longfat_units::{Span, Time};
 
 use crate::bounds::CEILING;
-use crate::controller::bbr1::{Largest, Quiet, Rounds, rate_of, real, seconds};
+use crate::path_model::{Largest, Quiet, Rounds, rate_of, real, seconds};
 use crate::{Feedback, Lost, RateSample};
 
 /// `BBR.LossThresh`: the share of a round trip's segments that may be lost when probing.

@@ -3,7 +3,7 @@
 use longfat_units::{Segments, Span, Time};
 
 use super::*;
-use crate::RateSample;
+use crate::{Limited, RateSample};
 
 const RTT: Span = Span::from_millis(100);
 const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
@@ -337,6 +337,26 @@ fn a_time_out_leaves_one_segment_and_recovery_gives_the_window_back() {
     assert_eq!(told.control.window, 4.0, "the least");
     told.control.on_recovered(told.now, &PATH);
     assert_eq!(told.control.window, window);
+}
+
+/// The acknowledgment that ends a recovery belongs to none, though the host lets no window grow on it: what the next
+/// recovery saves is what there is then, not what the last one began with.
+#[test]
+fn each_recovery_saves_what_it_begins_with() {
+    let mut told = Told::cruising();
+    let lossy = |told: &mut Told| {
+        told.lose(1000, 1, false);
+        told.round(1000, |feedback, _| feedback.recovery_begins = true);
+    };
+    lossy(&mut told);
+    told.round(1000, |feedback, _| feedback.limited = Limited::Recovery);
+    let reduced = told.control.model.inflight_shortterm;
+    assert!(reduced < f64::INFINITY, "the loss is answered");
+    told.control.on_recovered(told.now, &PATH);
+    told.round(1000, |feedback, _| feedback.limited = Limited::Recovery);
+    let at_the_end = told.control.model.inflight_shortterm;
+    lossy(&mut told);
+    assert_eq!(told.control.undo.inflight_shortterm, at_the_end);
 }
 
 /// What had been found lost before it is not in flight when it comes.
