@@ -15,6 +15,7 @@
 //!         diff < γ                 dwnd ← dwnd + max(α win^k - 1, 0)
 //!         diff ≥ γ                 dwnd ← max(dwnd - ζ diff, 0)
 //!     each loss                    cwnd ← cwnd/2;  dwnd ← max(win (1 - β) - cwnd/2, 0)
+//!     each time-out                dwnd ← 0;  baseRTT is measured anew
 //!     win < W_low                  Reno: dwnd stays 0
 //! ```
 //!
@@ -23,18 +24,23 @@
 //!
 //! | parameter    | default | source                                                      |
 //! |--------------|---------|-------------------------------------------------------------|
-//! | `alpha`      | 1/8     | draft, section 4                                            |
-//! | `beta`       | 1/2     | draft, section 4: the share *given up*                      |
-//! | `k`          | 3/4     | draft, section 4                                            |
-//! | `gamma`      | 30      | draft, section 4: segments in the queue                     |
-//! | `zeta`       | 1       | the draft asks for a value that lets dwnd fall in time      |
-//! | `low_window` | 41      | the draft: `W_low`                                          |
+//! | `alpha`      | 1/8     | draft, section 3                                            |
+//! | `beta`       | 1/2     | draft, section 3: the share *given up*                      |
+//! | `k`          | 3/4     | draft, section 3                                            |
+//! | `gamma`      | 30      | draft, section 5: segments in the queue                     |
+//! | `zeta`       | 1       | draft, section 3, where it is η                             |
+//! | `low_window` | 38      | draft, section 2: `Low_Window`                              |
 //!
 //! Decided here:
 //!
+//! - *The windows of the control law.* The draft's equations (3) and (5) are printed with dwnd^k and dwnd (1 - β). With win
+//!   in both, as above, follows the response function that it derives from them, (8), and a window after a loss that
+//!   is "the difference between the desired reduced window size and that can be provided by cwnd".
 //! - *The delay window's share of a round trip* is spread over its acknowledgments: α win^k - 1 over win for each
 //!   segment.
-//! - *RTT* is the smoothed round trip; the decision falls once per round trip.
+//! - *RTT* is the smoothed round trip, as in the draft; the decision falls once per round trip, and not while losses are
+//!   repaired (section 6).
+//! - *baseRTT* is measured anew too where the host asks for another window, as after a pause.
 //! - *γ stays what it is.* The draft may lower it to what Reno alone would have kept in the queue.
 //! - *In slow start* there is no delay window. A loss there halves.
 //! - A segment never adds more than one.
@@ -50,8 +56,8 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Span, Time};
 
 use crate::{
-    Congestion, Controller, Family, Feedback, Path, Phase, Probe, Promises, Remembered, Sending,
-    Start, WindowRule,
+    Congestion, Controller, Family, Feedback, Limited, Path, Phase, Probe, Promises, Remembered,
+    Sending, Start, WindowRule,
 };
 
 /// Compound's entry in the catalogue.
@@ -66,7 +72,7 @@ pub fn controller() -> Controller {
             Parameter::number("k", 0.75, 0.0, 0.99, "exponent of the growth of the delay window"),
             Parameter::number("gamma", 30.0, 1.0, 1e6, "segments in the queue that end its growth"),
             Parameter::number("zeta", 1.0, 0.01, 10.0, "how fast it goes away"),
-            Parameter::number("low_window", 41.0, 2.0, 1e6, "Reno below this window, in segments"),
+            Parameter::number("low_window", 38.0, 2.0, 1e6, "Reno below this window, in segments"),
         ])
 }
 
@@ -85,6 +91,8 @@ pub struct Compound {
     low_window: f64,
     /// `dwnd`.
     delay_window: f64,
+    /// `baseRTT`, since the last time-out.
+    base: Option<Span>,
     /// Was the queue short in the last round trip?
     growing: bool,
 }
@@ -99,6 +107,7 @@ impl Compound {
             zeta: settings.number("zeta"),
             low_window: settings.number("low_window"),
             delay_window: 0.0,
+            base: None,
             growing: true,
         }
     }
@@ -114,11 +123,11 @@ impl Compound {
         }
     }
 
-    /// Section 4, once per round trip. Returns the window to go on with.
-    fn end_round(&mut self, window: f64, path: &Path) -> f64 {
-        // Before the first sample the smallest round trip is as large as can be.
-        let base = path.base_rtt.min(path.rtt).seconds();
-        let queued = window * (1.0 - base / path.rtt.seconds());
+    /// Section 3, once per round trip. Returns the window to go on with.
+    fn end_round(&mut self, window: f64, rtt: Span) -> f64 {
+        // A smoothed round trip may be below all that have been measured since a time-out.
+        let base = self.base.unwrap_or(rtt).min(rtt).seconds();
+        let queued = window * (1.0 - base / rtt.seconds());
         self.growing = queued < self.gamma;
         if self.growing {
             return window;
@@ -132,8 +141,15 @@ impl Compound {
 impl WindowRule for Compound {
     #[inline]
     fn hear(&mut self, window: f64, feedback: &Feedback, path: &Path) -> f64 {
+        // Section 6: no samples and no decisions while losses are repaired.
+        if feedback.limited == Limited::Recovery {
+            return window;
+        }
+        if let Some(rtt) = feedback.rtt {
+            self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        }
         if feedback.round_starts && path.rtt > Span::ZERO {
-            self.end_round(window, path)
+            self.end_round(window, path.rtt)
         } else {
             window
         }
@@ -162,6 +178,7 @@ impl WindowRule for Compound {
 
     fn restart(&mut self, _: Time) {
         self.delay_window = 0.0;
+        self.base = None;
         self.growing = true;
     }
 

@@ -1,11 +1,12 @@
 //! The draft of Compound TCP.
 
-use longfat_control::Feedback;
+use longfat_control::{Cause, Feedback, Limited};
 use longfat_units::Span;
+use longfat_units::math::sqrt;
 
 use crate::drive::{ClockedFlow, assert_near};
 
-/// Section 4: 0.255/p^0.8 where there is no queue; Reno's below 41 segments.
+/// Section 4: 0.255/p^0.8 where there is no queue; Reno's below 38 segments.
 #[test]
 fn compound_has_the_response_function_of_its_draft() {
     for (p, window) in [(1e-4, 404.0), (1e-5, 2550.0), (1e-6, 16_090.0)] {
@@ -21,9 +22,11 @@ fn without_a_queue_it_adds_an_eighth_of_a_power() {
     let mut flow = ClockedFlow::new("compound", &[], 10_000.0);
     flow.round();
     assert_near(flow.window() - 10_000.0, 125.0, 0.01, "a round trip at 10 000 segments");
-    let mut flow = ClockedFlow::new("compound", &[], 40.0);
-    flow.ack();
-    assert_eq!(flow.window(), 40.025, "below the low window it is Reno");
+    for (window, more) in [(37.0, 1.0 / 37.0), (38.0, 0.125 / sqrt(sqrt(38.0)))] {
+        let mut flow = ClockedFlow::new("compound", &[], window);
+        flow.ack();
+        assert_near(flow.window() - window, more, 1e-9, "below 38 segments it is Reno");
+    }
 }
 
 /// 29 segments in the queue: it goes on. 30 and more: the delay window loses them, once per round trip, until only
@@ -48,4 +51,39 @@ fn thirty_segments_in_the_queue_end_its_growth() {
     while queue(31.0) > 0.0 {}
     assert_near(flow.window(), reno, 0.001, "what is left is Reno's window");
     assert!(reno > 1030.0, "{reno}");
+}
+
+/// A flow of 1000 segments with a delay window of about half of that, and no queue.
+fn with_a_delay_window() -> ClockedFlow {
+    let mut flow = ClockedFlow::new("compound", &[], 500.0);
+    while flow.window() < 1000.0 {
+        flow.round();
+    }
+    flow
+}
+
+/// Section 6: while losses are repaired no decision falls, however long the queue is.
+#[test]
+fn nothing_is_decided_while_losses_are_repaired() {
+    for (limited, falls) in [(Limited::Recovery, false), (Limited::Window, true)] {
+        let mut flow = with_a_delay_window();
+        flow.queueing = Span::from_millis(30);
+        let before = flow.window();
+        flow.ack_with(|ack| Feedback { round_starts: true, limited, acked: 0, ..ack });
+        assert_eq!(flow.window() < before, falls, "{limited:?}: {before} to {}", flow.window());
+    }
+}
+
+/// Section 3: after a time-out the base is measured anew, or a path that has become longer would be taken for a queue for
+/// good.
+#[test]
+fn a_time_out_forgets_the_base() {
+    let mut flow = with_a_delay_window();
+    flow.queueing = Span::from_millis(60);
+    flow.congestion(Cause::Timeout);
+    while flow.window() < 1000.0 {
+        flow.ack_with(|ack| Feedback { round_starts: true, ..ack });
+        flow.round();
+    }
+    assert!(flow.variable("dwnd").expect("it is shown") > 100.0, "the longer path is the base");
 }
