@@ -1,6 +1,6 @@
-//! The draft of H-TCP.
+//! The paper and the draft of H-TCP.
 
-use longfat_control::{Operating, Start};
+use longfat_control::{Cause, Operating, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
@@ -18,29 +18,57 @@ fn seconds_until(flow: &mut ClockedFlow, goal: f64) -> f64 {
     flow.now.since(from).seconds()
 }
 
-/// Section 2: 1 up to a second, then 1 + 10 (Δ - 1) + ((Δ - 1)/2)².
+/// 1 up to a second, then 1 + 10 (Δ - 1) + ((Δ - 1)/2)²; with the draft's equation (1), section 3, 0.5 (Δ - 1)².
 #[test]
 fn the_increase_grows_with_the_square_of_the_time() {
     let controller = listed("h-tcp");
-    let law = controller.law.as_ref().expect("a law")(&controller.defaults());
-    for (seconds, increase) in [(0, 1.0), (1, 1.0), (2, 11.25), (5, 45.0), (11, 126.0)] {
+    let settings = controller.defaults();
+    let mut draft = settings.clone();
+    draft.set("square", Setting::Number(0.5));
+    for (seconds, increase, in_the_draft) in
+        [(0, 1.0, 1.0), (1, 1.0, 1.0), (2, 11.25, 11.5), (5, 45.0, 49.0), (11, 126.0, 151.0)]
+    {
         let at = Operating {
             rtt: Span::from_millis(200),
             since_event: Some(Span::from_seconds(seconds)),
             ..operating(10_000.0)
         };
         // Half of the round trip is queue: β = 1/2, and 2 (1 - β) = 1.
-        assert_near(law.gain(&at) * 10_000.0, increase, 1e-12, &format!("f({seconds} s)"));
+        for (settings, expected) in [(&settings, increase), (&draft, in_the_draft)] {
+            let law = controller.law.as_ref().expect("a law")(settings);
+            assert_near(law.gain(&at) * 10_000.0, expected, 1e-12, &format!("f({seconds} s)"));
+        }
     }
 }
 
-/// With β = 1/2, 500 segments at 100 ms: 10 in the first second, then 10 τ + 50 τ² + (5/6) τ³ = 490 at τ = 2.96.
+/// Where nothing has been lost yet there is no throughput to compare with: a segment per round trip, and half at the first
+/// loss, in the law as in the rule.
+#[test]
+fn before_the_first_event_the_law_is_reno() {
+    let controller = listed("h-tcp");
+    let law = controller.law.as_ref().expect("a law")(&controller.defaults());
+    let at = Operating { since_event: None, ..operating(100.0) };
+    assert_eq!(law.gain(&at), 0.01);
+    assert_eq!(law.give_up(&at, Cause::Loss), 0.5);
+}
+
+/// With β = 1/2, 500 segments at 100 ms: 10 in the first second, then 10 τ + 50 τ² + (10/3) c τ³ = 490 at τ = 2.96 with
+/// c = 1/4 and 2.90 with 1/2. Ten times the window tells them apart: 4990 at τ = 9.21 and 8.72.
 #[test]
 fn a_window_of_1000_is_back_after_4_seconds() {
-    let mut flow = ClockedFlow::new("h-tcp", &HALVING, 1000.0);
-    flow.lose();
-    assert_eq!(flow.window(), 500.0);
-    assert_near(seconds_until(&mut flow, 1000.0), 3.963, 0.01, "the time to recover");
+    for (square, window, seconds) in [
+        (0.25, 1000.0, 3.962),
+        (0.5, 1000.0, 3.900),
+        (0.25, 10_000.0, 10.215),
+        (0.5, 10_000.0, 9.717),
+    ] {
+        let changes = [HALVING[0].clone(), ("square", Setting::Number(square))];
+        let mut flow = ClockedFlow::new("h-tcp", &changes, window);
+        flow.lose();
+        assert_eq!(flow.window(), window / 2.0);
+        let found = seconds_until(&mut flow, window);
+        assert_near(found, seconds, 0.01, &format!("{window} segments with {square}"));
+    }
 }
 
 /// The mean window that f gives at 100 ms and β = 1/2: an epoch of D seconds adds 10 (D + 5 (D-1)² + (D-1)³/12)
