@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Delays are one-way: what the other direction adds is not the sender's doing. The clocks of both ends need not agree,
-//! since only differences count. `current_delays` are the last 4 samples, of which the smallest counts; `base_delays` the
-//! smallest of each of the last 10 minutes.
+//! since only differences count. `current_delays` are the last 4 samples, but for those from more than a round trip ago, and
+//! the smallest of them counts; `base_delays` are the smallest of each of the last 10 minutes.
 //!
 //! | parameter | default | source |
 //! |-----------|---------|--------|
@@ -26,7 +26,7 @@
 //! - The first window is the flow's `initial_window`; the RFC begins with 2 segments.
 //! - There is no slow start: `slow_start` and `initial_threshold` make no difference.
 //! - While losses are repaired the window stands still: what is in flight says nothing about it then.
-//! - The time-out is the host's, for the RFC's congestion time-out; it leaves one segment.
+//! - The time-out is the host's, for the RFC's congestion time-out; it leaves one segment, until the next acknowledgment.
 //! - A host that cannot tell one-way delays lets it go by round trips.
 //!
 //! Domain: links on which a bandwidth-delay product can be reached by a segment per round trip, with buffers above
@@ -101,28 +101,40 @@ const ALLOWED_INCREASE: f64 = 1.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     base: Recent<Span, HISTORY>,
-    current: [Span; CURRENT],
+    /// The last samples, and when they came.
+    current: [(Time, Span); CURRENT],
     at: usize,
+    /// The smallest of those that counted at the last one.
+    least: Span,
 }
 
 impl Waiting {
-    pub(super) const UNKNOWN: Self =
-        Self { base: Recent::NOTHING, current: [Span(u64::MAX); CURRENT], at: 0 };
+    pub(super) const UNKNOWN: Self = Self {
+        base: Recent::NOTHING,
+        current: [(Time::ZERO, Span(u64::MAX)); CURRENT],
+        at: 0,
+        least: Span(u64::MAX),
+    };
 
-    /// A sample. Returns the queueing delay.
+    /// However old samples are, they count.
+    pub(super) const ANY_AGE: Span = Span(u64::MAX);
+
+    /// A sample. Returns the queueing delay, from samples that are no older than `age`.
     #[inline]
-    pub(super) fn see(&mut self, now: Time, delay: Span) -> Span {
+    pub(super) fn see(&mut self, now: Time, delay: Span, age: Span) -> Span {
         self.base.see(now, MINUTE, delay);
-        self.current[self.at] = delay;
+        self.current[self.at] = (now, delay);
         self.at = (self.at + 1) % CURRENT;
+        let recent = |&&(at, _): &&(Time, Span)| now.since(at) <= age;
+        let delays = self.current.iter().filter(recent).map(|&(_, delay)| delay);
+        self.least = delays.fold(delay, Span::min);
         self.delay()
     }
 
     /// The queueing delay.
     pub(super) fn delay(&self) -> Span {
-        let current = self.current.iter().copied().fold(Span(u64::MAX), Span::min);
-        let base = self.base().unwrap_or(current);
-        current - base.min(current)
+        let base = self.base().unwrap_or(self.least);
+        self.least - base.min(self.least)
     }
 
     /// The smallest delay.
@@ -154,9 +166,9 @@ impl Ledbat {
 }
 
 impl CongestionControl for Ledbat {
-    fn on_feedback(&mut self, feedback: &Feedback, _: &Path) {
+    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
         let Some(delay) = feedback.one_way_delay.or(feedback.rtt) else { return };
-        let queueing = self.waiting.see(feedback.now, delay).0 as f64;
+        let queueing = self.waiting.see(feedback.now, delay, path.rtt).0 as f64;
         if feedback.limited == Limited::Recovery {
             return;
         }
@@ -166,8 +178,7 @@ impl CongestionControl for Ledbat {
             window += self.gain * off_target * feedback.acked as f64 / self.window;
         }
         let allowed = feedback.in_flight as f64 + ALLOWED_INCREASE;
-        let least = FLOOR.min(self.window);
-        self.window = window.min(allowed).clamp(least, CEILING);
+        self.window = window.min(allowed).clamp(FLOOR, CEILING);
     }
 
     fn on_congestion(&mut self, event: &Congestion, _: &Path) {

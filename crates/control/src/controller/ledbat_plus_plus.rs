@@ -31,7 +31,9 @@
 //! - The first window is the flow's `initial_window`; the draft begins with 2 segments.
 //! - The change of a round trip is spread over its acknowledgments.
 //! - A loss ends slow start, and a slowdown with it; the next one comes as if it had reached its end.
-//! - After a time-out slow start leads to half of what was in flight, as with any controller.
+//! - After a time-out slow start leads to half of what was in flight, as with any controller, but from two segments: the
+//!   window never falls below that (section 4.3).
+//! - What a flow's `slow_start` says makes no difference: the first one ends as above.
 //!
 //! Domain: buffers above `target`; in shorter ones it takes GAIN of Reno's growth. A route that becomes longer is taken for
 //! a queue until the base of ten minutes forgets the shorter one: on 100 Mbit/s, from 40 to 100 ms, 43 Mbit/s are left.
@@ -157,7 +159,7 @@ impl CongestionControl for LedbatPlusPlus {
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
         let Some(rtt) = feedback.rtt else { return };
         let now = feedback.now;
-        let delay = self.waiting.see(now, rtt).0 as f64 / self.target;
+        let delay = self.waiting.see(now, rtt, Waiting::ANY_AGE).0 as f64 / self.target;
         if feedback.limited == Limited::Recovery || self.slows(now, path.rtt) {
             return;
         }
@@ -198,7 +200,7 @@ impl CongestionControl for LedbatPlusPlus {
                 self.risen(event.now, path.rtt);
             }
             Cause::Timeout => {
-                self.window = self.ramp.time_out(event);
+                self.window = self.ramp.time_out(event).max(FLOOR.min(self.window));
                 self.risen(event.now, path.rtt);
             }
         }

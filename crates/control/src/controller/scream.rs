@@ -273,7 +273,7 @@ impl Scream {
     /// q and Q.
     fn measure(&mut self, feedback: &Feedback, rtt: Span) {
         let Some(delay) = feedback.one_way_delay.or(feedback.rtt) else { return };
-        self.queueing = self.waiting.see(feedback.now, delay).seconds();
+        self.queueing = self.waiting.see(feedback.now, delay, Waiting::ANY_AGE).seconds();
         if feedback.now.since(self.averaged) >= VIRTUAL_RTT.min(rtt) {
             self.averaged = feedback.now;
             let gain = if self.queueing < self.average { 1.0 } else { DELAY_GAIN };

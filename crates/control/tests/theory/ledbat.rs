@@ -57,6 +57,33 @@ fn a_loss_takes_half() {
     assert_eq!(flow.window(), 1.0);
 }
 
+/// `MIN_CWND` is 2, however long packets wait: a time-out leaves less until the next acknowledgment only.
+#[test]
+fn an_acknowledgment_finds_two_segments_at_the_least() {
+    let mut flow = ClockedFlow::new("ledbat", &[], 100.0);
+    round(&mut flow, 0);
+    flow.congestion(Cause::Timeout);
+    (0..2).for_each(|_| flow.pass_round_trip());
+    round(&mut flow, 500);
+    assert_eq!(flow.window(), 2.0);
+}
+
+/// Section 2.4.2: the filter has no samples from more than a round trip ago. A flow that hears once in each sees a queue
+/// at once, not after four of them.
+#[test]
+fn samples_of_the_filter_are_no_older_than_a_round_trip() {
+    let mut flow = ClockedFlow::new("ledbat", &[], 8.0);
+    let mut hear = |millis| {
+        flow.pass_round_trip();
+        flow.now += Span::from_millis(1);
+        let one_way_delay = Some(Span::from_millis(millis));
+        flow.ack_with(|ack| Feedback { one_way_delay, in_flight: 8, ..ack });
+        flow.variable("queueing_delay").expect("it is known")
+    };
+    (0..4).for_each(|_| assert_eq!(hear(50), 0.0));
+    assert_near(hear(350), 0.3, 1e-9, "the first sample of a queue");
+}
+
 /// `BASE_HISTORY`: where the path becomes 50 ms longer, that is a queue for ten minutes, and then no more. A shorter one is
 /// known at once.
 #[test]

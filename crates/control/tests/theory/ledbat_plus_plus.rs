@@ -1,6 +1,6 @@
 //! draft-irtf-iccrg-ledbat-plus-plus-01.
 
-use longfat_control::Start;
+use longfat_control::{Cause, Start};
 use longfat_units::{Segments, Span};
 
 use crate::drive::{ClockedFlow, assert_near};
@@ -73,4 +73,13 @@ fn slowdowns_take_a_tenth_of_the_time() {
     assert!((2..=3).contains(&still), "two round trips: {low:?}");
     let ratio = f64::from(between) / low.len() as f64;
     assert!((7.5..10.5).contains(&ratio), "{between} after {}", low.len());
+}
+
+/// Section 4.3: the window never falls below 2, at a time-out neither.
+#[test]
+fn a_time_out_leaves_two_segments() {
+    let mut flow = ClockedFlow::new("ledbat++", &[], 100.0);
+    flow.congestion(Cause::Timeout);
+    assert_eq!(flow.window(), 2.0);
+    assert_eq!(flow.threshold(), Some(50.0));
 }
