@@ -3,6 +3,9 @@
 //! Many rules are a law but for what they keep in mind: the window of the last loss, the largest round trip, how fast
 //! data was delivered. Such a rule is the few lines that differ; slow start, the bounds of the window and time-outs are
 //! here. A rule whose state needs more than this implements [`CongestionControl`] itself.
+//!
+//! What a rule keeps in mind belongs to a window that came about by it. After a time-out, and where the host asks for another
+//! window, as after a pause, it begins anew.
 
 use std::fmt;
 

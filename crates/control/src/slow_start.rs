@@ -3,7 +3,8 @@
 //! A flow begins, and begins again after a time-out, without knowing what the path holds. Below the slow-start
 //! threshold each acknowledged segment adds one segment, so the window doubles every round trip (RFC 5681,
 //! section 3.1). On a long fat path the last doubling overshoots by as much as the path holds, and tens of
-//! thousands of segments are lost in one round trip. Two remedies are offered, for any controller:
+//! thousands of segments are lost in one round trip. Two remedies are offered, for all controllers that leave
+//! the end of slow start to them:
 //!
 //! ```text
 //!     standard     RFC 5681    + 1 per acknowledged segment

@@ -34,7 +34,9 @@
 //!
 //! Decided here:
 //!
-//! - *Until a round trip has been measured*, and after a time-out, it is Reno: α = 1, β = 1/2.
+//! - *Until a round trip has been measured*, and after a time-out, it is Reno: α = 1, β = 1/2. α then waits θ round trips
+//!   for `α_max`, as after any queue, and these have to follow one another. With Linux and ns-3 a flow that has not seen
+//!   `d_a` above d₁ since has `α_max` at once, and Linux counts on where a queue came in between.
 //! - *`d_m`* is the largest single round trip seen, less the smallest: after the first full queue it stays.
 //! - *A loss in slow start* takes half.
 //!

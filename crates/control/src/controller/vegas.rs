@@ -54,8 +54,8 @@
 //! already wait takes their queue for a part of the path, and keeps its own α beyond it. A route that becomes longer is
 //! taken for a queue for good: the window falls to β/(1 - before/after), five segments after 100 Mbit/s went from 40 to
 //! 100 ms, or 0.6 Mbit/s. An acknowledgment of two segments is no queue, but one of four or eight is: its first segment waits
-//! for the last in every round, which is taken for a few segments in queues, and one flow rests at 57 % of 10 Mbit/s at 40 ms
-//! with four, at 27 % at 100 ms with eight.
+//! for the last in every round, which is taken for a few segments in queues, and one flow that begins with ten segments rests
+//! at 77 % of 10 Mbit/s at 40 ms with four, at 36 % at 100 ms with eight, one that begins with three at 57 and 27 %.
 //!
 //! Promised, held in `tests/theory/vegas.rs`: the direction of each step; slow start at every other round trip. In
 //! `crates/sim/tests/delay.rs`: each flow keeps between α and β waiting, whatever their round trips, and with delayed

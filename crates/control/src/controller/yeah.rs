@@ -35,6 +35,8 @@
 //! - *A fast segment adds at least 1/w*: below 100 segments Scalable TCP alone would be slower than Reno.
 //! - *What was taken back is no longer queued* for a loss in the next round trip. Linux would take it twice.
 //! - *Taking segments back ends slow start*; a loss in slow start takes half.
+//! - *A round is judged by however few samples it has*, so small windows whose acknowledgments wait may be taken for
+//!   competition; Linux leaves rounds of fewer than three alone.
 //!
 //! Domain: paths on which `RTT_base` can be seen. Needs nothing beyond acknowledgments with round trips. Not a window
 //! law: it counts rounds, so the fluid model refuses it.
