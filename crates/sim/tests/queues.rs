@@ -256,6 +256,39 @@ fn dctcp_holds_the_queue_near_the_step() {
     assert!(reno < 0.99, "Reno uses {reno}");
 }
 
+/// Prague's window grows by (R/R_v)² so that its rate does not depend on round trips below 25 ms. Behind a dual queue, whose
+/// marks come in bursts, the longer of 5 and 20 ms has up to twice as much; without `least_rtt` the shorter has nearly
+/// seven times as much.
+#[test]
+fn prague_hardly_depends_on_round_trips_below_25_ms() {
+    let longer_over_shorter = |control: &str, rate: u32| {
+        let summary = run(&format!(
+            r#"
+            duration = "90 s"
+            warmup   = "30 s"
+            [link.bottleneck]
+            rate   = "{rate} Mbit/s"
+            delay  = "1 ms"
+            buffer = "250 ms"
+            queue  = "dualpi2"
+            [[flow]]
+            name    = "prague"
+            control = {control}
+            count   = 2
+            path    = ["bottleneck"]
+            rtt     = ["5 ms", "20 ms"]
+            "#
+        ));
+        summary.flows[1].goodput_bit_s / summary.flows[0].goodput_bit_s
+    };
+    for rate in [40, 100, 400] {
+        let ratio = longer_over_shorter("\"prague\"", rate);
+        assert!((1.2..2.2).contains(&ratio), "{rate} Mbit/s: {ratio}");
+    }
+    let ratio = longer_over_shorter(r#"{ kind = "prague", least_rtt = "1 ms" }"#, 100);
+    assert!(ratio < 0.2, "{ratio} without");
+}
+
 /// RFC 9332: flows that ask for low latency wait less than a millisecond 99 times in a hundred, those that do not wait
 /// near the target, and each kind gets its share within a factor of two (RFC 9331, section 4.3), and each flow its own, at
 /// 40, 120 and 200 Mbit/s, with the ramp of the RFC and with a step at 1 ms, as deployed. The packet that is being sent when one arrives counts,

@@ -48,8 +48,13 @@
 //! small window finds one nearly always. Of two flows on 256 kbit/s at 40 ms the second may have 0.005 Mbit/s and the first
 //! the rest, whichever way a window below one grows; from 512 kbit/s on both have their share.
 //!
-//! Promised, held in `tests/theory/prague.rs`: two marks per round trip at every rate; equal rates below 25 ms; windows
-//! below one, which neither losses nor time-outs raise.
+//! *Round trips below 25 ms* make no difference to the law, where marks come at the same distance. Behind `dualpi2` they come in
+//! bursts, about as long as the longer round trip, and of the two flows with 5 and 20 ms the shorter is asked to answer
+//! every 29 ms and the longer every 55: they share 100 Mbit/s as 37 and 63, and as 88 and 12 without `least_rtt`.
+//!
+//! Promised, held in `tests/theory/prague.rs`: two marks per round trip at every rate; rates that do not depend on round trips
+//! below 25 ms, at a given distance of marks; windows below one, which neither losses nor time-outs raise. What is left of
+//! the second behind `dualpi2`: `crates/sim/tests/queues.rs`.
 
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span, Time};
