@@ -81,6 +81,10 @@
 //! - *A window in use* (`is_cwnd_limited`) is one of which less than a segment was free when an acknowledgment arrived, in
 //!   this round trip or the one before.
 //! - *Low rates seen in ProbeRTT* are kept out of the filter by the controller, not by a note to the host.
+//! - *Acknowledgments without a credible sample* of the delivery rate begin no round trip and leave what has been delivered as
+//!   it was; with the draft only their rate is void. Copies that their original acknowledges are such.
+//! - *A round trip* is that of the first segment of an acknowledgment, which has waited for the others; the draft's is that of
+//!   the one sent last. With delayed acknowledgments `min_rtt` is too long by the time between two segments.
 //! - *The first pacing rate* takes the round trip known at the start; otherwise 1 ms until one has been measured.
 //! - *After ProbeRTT* `prior_cwnd` is the window before it, as the text says; the pseudo-code, which changes the state
 //!   first, would take an older one if that was larger.
