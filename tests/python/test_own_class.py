@@ -502,6 +502,15 @@ def test_a_study_tells_which_runs_of_a_class_failed(tmp_path: FilePath) -> None:
     assert all("RuntimeError: never again" in told for told in rows["error"])
 
 
+def test_a_class_that_wants_to_end_the_process_is_at_fault() -> None:
+    def leave(self: Any, event: Congestion, path: Path) -> None:
+        sys.exit(0)
+
+    cls: Any = type("Leaving", (ClassReno,), {"name": "class-reno", "on_congestion": leave})
+    with pytest.raises(longfat.CodeError, match="SystemExit: 0"):
+        longfat.run(SMALL, controllers=[cls], set={"flow.forward.control": "class-reno"})
+
+
 @pytest.mark.usefixtures("rules")
 def test_ctrl_c_ends_a_class_that_never_ends() -> None:
     code = textwrap.dedent(

@@ -1,7 +1,7 @@
 //! What becomes of faults of code that users bring along.
 
 use longfat_units::fault::Fault;
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PySystemExit};
 use pyo3::{create_exception, prelude::*};
 
 create_exception!(
@@ -19,8 +19,14 @@ pub(crate) fn failed(py: Python<'_>, fault: Fault, flow: Option<String>) -> PyEr
     let now = now.map(|now| format!(", after {} s", now.seconds())).unwrap_or_default();
     let error = CodeError::new_err(format!("{who}{flow}{now}: {what}"));
     match payload.and_then(|payload| payload.downcast::<PyErr>().ok()) {
-        // Ctrl-C and the like, which came while the code of a class was running, are no fault of it.
-        Some(cause) if !cause.is_instance_of::<PyException>(py) => *cause,
+        // Ctrl-C and the like, which came while the code of a class was running, are no fault of it; that it wants to end the
+        // process is.
+        Some(cause)
+            if !cause.is_instance_of::<PyException>(py)
+                && !cause.is_instance_of::<PySystemExit>(py) =>
+        {
+            *cause
+        }
         Some(cause) => {
             error.set_cause(py, Some(*cause));
             error
