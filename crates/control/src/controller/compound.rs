@@ -34,14 +34,15 @@
 //! Decided here:
 //!
 //! - *The windows of the control law.* The draft's equations (3) and (5) are printed with dwnd^k and dwnd (1 - β). With win
-//!   in both, as above, follows the response function that it derives from them, (8), and a window after a loss that
-//!   is "the difference between the desired reduced window size and that can be provided by cwnd".
+//!   in both, as above, follows the response function that it derives from them, (8), and what its text has dwnd be after a
+//!   loss: what cwnd lacks of the reduced window.
 //! - *The delay window's share of a round trip* is spread over its acknowledgments: α win^k - 1 over win for each
 //!   segment.
 //! - *RTT* is the smoothed round trip, as in the draft; the decision falls once per round trip, and not while losses are
 //!   repaired (section 6).
 //! - *baseRTT* is measured anew too where the host asks for another window, as after a pause.
-//! - *γ stays what it is.* The draft may lower it to what Reno alone would have kept in the queue.
+//! - *γ stays what it is.* The draft moves it between 5 and 30, towards three quarters of what Reno alone would have kept in
+//!   the queue, but does not say how fast (section 5: its λ has no number).
 //! - *In slow start* there is no delay window. A loss there halves.
 //! - A segment never adds more than one.
 //!
