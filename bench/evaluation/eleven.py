@@ -3,6 +3,7 @@
     .venv/bin/python bench/evaluation/eleven.py         from what is kept in bench/evaluation.jsonl
     .venv/bin/python bench/evaluation/eleven.py --take  from evaluations in runs/
     .venv/bin/python bench/evaluation/eleven.py --run   evaluates first: 70 minutes of a core
+    .venv/bin/python bench/evaluation/eleven.py --cell 'starvation/*'  only these again; the others stay
 
 An interrupted run goes on where it stopped; incumbents are simulated once for all.
 """
@@ -76,12 +77,26 @@ def rows(evaluated: dict[str, Any]) -> Iterator[Row]:
 
 def take(folders: Iterable[Path]) -> None:
     """Keeps what evaluations in these folders found."""
-    found = [
-        json.dumps(row, ensure_ascii=False)
-        for folder in folders
-        for row in rows(json.loads((folder / "evaluate.json").read_text("utf-8")))
-    ]
-    KEPT.write_text("".join(f"{line}\n" for line in found), "utf-8")
+    contents = (json.loads((folder / "evaluate.json").read_text("utf-8")) for folder in folders)
+    keep(row for content in contents for row in rows(content))
+
+
+def replace(cells: Sequence[str], *, seeds: int | None, workers: int | None) -> None:
+    """Evaluates only these cells, and keeps of all others what was found before."""
+    anew: dict[tuple[str, str], Row] = {}
+    for name in CONTROLLERS:
+        evaluated = evaluate(
+            name, against=INCUMBENTS, scale="full", cells=cells, seeds=seeds, workers=workers
+        )
+        anew |= {(name, row["cell"]): row for row in rows(evaluated.to_dict())}
+        print(evaluated, flush=True)
+    keep([anew.get((row["control"], row["cell"]), row) for row in kept()])
+
+
+def keep(found: Iterable[Row]) -> None:
+    """Writes what cells found, a line for each."""
+    lines = [json.dumps(row, ensure_ascii=False) for row in found]
+    KEPT.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 def kept() -> list[Row]:
@@ -179,6 +194,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--take", action="store_true", help="take over what is in runs/")
     parser.add_argument("--run", action="store_true", help="evaluate, and take that over")
+    parser.add_argument(
+        "--cell", action="append", default=[], help="evaluate only this again: a name, or a pattern"
+    )
     parser.add_argument("--seeds", type=int, help="runs of each [8]; those of before are known")
     parser.add_argument("--workers", type=int, help="runs at a time [one for each core]")
     asked = parser.parse_args()
@@ -192,6 +210,8 @@ def main() -> None:
             print(evaluated, flush=True)
     if asked.run or asked.take:
         take(folders.values())
+    elif asked.cell:
+        replace(asked.cell, seeds=asked.seeds, workers=asked.workers)
     write(kept())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -16,7 +16,7 @@ from longfat.evaluate._contender import Contender
 from longfat.evaluate._judge import compared, judged, overall
 from longfat.evaluate._words import filled, worded
 from longfat.evaluate.cells import GROUPS, harm
-from longfat.evaluate.cells._cell import chosen
+from longfat.evaluate.cells._cell import Scene, chosen
 from longfat.evaluate.cells._measures import first_above
 from longfat.scenario import read
 from longfat.study import estimate
@@ -218,6 +218,103 @@ def test_reno_is_as_good_as_reno_everywhere() -> None:
 # Known answers
 
 
+class Shared:
+    """A finished run in which flows have the goodputs that it is told, in bit/s, by their groups."""
+
+    def __init__(self, **groups: list[float]) -> None:
+        self.groups = {name.replace("_", "-"): got for name, got in groups.items()}
+
+    def flows(self, *names: str) -> list[dict[str, Any]]:
+        chosen = [got for name in names or self.groups for got in self.groups[name]]
+        return [{"goodput_bit_s": got} for got in chosen]
+
+    def link(self, _: str) -> dict[str, float]:
+        return {"utilisation": 1.0}
+
+
+def shared(name: str, share: float) -> tuple[Cell, Row]:
+    """A cell of which "half would be" equal, and what it measures where one of two has such a share."""
+    (cell,) = chosen(EVERY, [name])
+    first, second = share * 1e8, (1 - share) * 1e8
+    groups: dict[str, dict[str, list[float]]] = {
+        "fairness": {"long": [first / 2] * 2, "short": [second / 2] * 2},
+        "starvation": {"shaken": [first], "steady": [second]},
+        "queues": {"incumbent": [first / 2] * 2, "newcomer": [second / 2] * 2},
+        "topologies": {"long": [first / 2], **{f"on_{at}": [second / 2] for at in range(1, 6)}},
+    }
+    scene = next(iter(cell.scenes("reno").values()))
+    assert isinstance(scene, Scene)
+    return cell, scene.measure(cast("Any", Shared(**groups[cell.group])))
+
+
+HALVES = [cell.name for cell in EVERY if "Half would be" in cell.question]
+
+
+def test_cells_in_which_a_half_is_best_are_these() -> None:
+    assert {name.partition("/")[0] for name in HALVES} == {
+        "fairness",
+        "starvation",
+        "queues",
+        "topologies",
+    }
+    assert len(HALVES) == 4 + 4 + 9 + 3
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_where_a_half_is_best_more_than_that_is_no_better(name: str) -> None:
+    """85 % of a link is 15 % for the other, and 23 % are nearer to a half than either."""
+    cell, much = shared(name, 0.855)
+    rows = {share: shared(name, share)[1] for share in (0.145, 0.234, 0.333, 0.5)}
+    judged_by = [measure for measure in cell.measures if measure.better and measure.name in much]
+    assert [m.name for m in judged_by if much[m.name] != rows[0.5][m.name]], (
+        "something tells them apart"
+    )
+
+    def verdict(ours: Row, theirs: Row) -> str:
+        seeds = range(3)
+        return overall(
+            compared([ours[m.name] for _ in seeds], [theirs[m.name] for _ in seeds], m)[0]
+            for m in judged_by
+        )
+
+    assert verdict(much, rows[0.145]) == "as good"
+    assert verdict(much, rows[0.234]) == "worse"
+    assert verdict(rows[0.333], much) == "better"
+    assert verdict(rows[0.5], rows[0.333]) == "better"
+    # The share itself stays to be seen, without a judgement.
+    (visible,) = [m for m in cell.measures if m.name in {"long", "share"}]
+    assert visible.better is None
+    assert much[visible.name] == pytest.approx(0.855)
+
+
+def test_everything_or_nothing_by_turns_is_not_a_half() -> None:
+    """The mean over seeds is a half, and in none of them was anybody near it."""
+    cell, _ = shared("fairness/round-trips-4", 0.5)
+    lesser = next(measure for measure in cell.measures if measure.name == "lesser")
+    turns = [shared(cell.name, share)[1] for share in (0.1, 0.9, 0.12, 0.88)]
+    even = [shared(cell.name, share)[1] for share in (0.4, 0.42, 0.41, 0.39)]
+    verdict, by = compared(
+        [row["lesser"] for row in turns], [row["lesser"] for row in even], lesser
+    )
+    assert verdict == "worse"
+    assert by.mean == pytest.approx(0.11 - 0.405)
+
+
+def test_pairs_that_chance_has_made_are_not_judged() -> None:
+    (cell,) = chosen(EVERY, ["fairness/round-trips-1"])
+    assert cell.kind == "evidence"
+    found = evaluate("cubic", against=["reno"], cells=[cell.name], seeds=2)
+    assert found.counts == {"evidence": 1}
+    assert found.findings[0].against == {}
+
+
+def test_rates_that_rise_with_the_round_trip_are_no_better_than_rates_that_fall() -> None:
+    (cell,) = chosen(EVERY, ["equations/round-trips"])
+    assert [measure.name for measure in cell.measures if measure.better] == ["apart"]
+    found = evaluate("cw-hstcp", against=[], cells=[cell.name], seeds=1).findings[0]
+    assert found.value("apart").ours.mean == abs(found.value("exponent").ours.mean or math.nan)
+
+
 def test_numbers_are_those_of_the_runs_behind_them() -> None:
     found = evaluate("reno", against=["cubic"], cells=[NARROW], seeds=2)
     (finding,) = found.findings
@@ -308,8 +405,7 @@ def test_what_has_no_equations_is_skipped() -> None:
     # Equal laws have equal windows, whatever the round trip: rates fall with its first power.
     value = law.findings[0].value("exponent")
     assert value.ours.mean == pytest.approx(1.0, abs=1e-6)
-
-    assert value.against["reno"][0] == "as good"
+    assert law.findings[0].value("apart").against["reno"][0] == "as good"
     assert set(value.theirs) == {"reno"}
 
 

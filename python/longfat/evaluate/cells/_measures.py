@@ -164,6 +164,19 @@ def censored(value: float | None, limit: float) -> float:
     return limit if value is None else min(value, limit)
 
 
+def lesser(share: float | None) -> float | None:
+    """Of two that share, what the one gets that gets less: at most a half, which is equal.
+
+    Whether more or less of a share is better depends on the side of the half on which it lies; of this, more is
+    always better. It is taken of each run, since a mean share of a half may be everything for the one with some
+    seeds, and everything for the other with the rest.
+
+    >>> lesser(0.25), lesser(0.75), lesser(0.5)
+    (0.25, 0.25, 0.5)
+    """
+    return None if share is None else min(share, 1.0 - share)
+
+
 def ratio(values: Iterable[float]) -> float | None:
     """The smallest over the largest; `None` if nobody gets anything."""
     known = list(values)

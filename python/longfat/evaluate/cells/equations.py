@@ -73,9 +73,8 @@ def _trips() -> Cell:
     def scenes(control: Control) -> dict[str, Solved]:
         return {"solved": Solved(_network(control, 20, ("20 ms", "200 ms")), _exponent)}
 
-    exponent = Measure(
-        "exponent", "rates fall with the round trip to the power of", "", "less", 0.1
-    )
+    exponent = Measure("exponent", "rates fall with the round trip to the power of")
+    apart = Measure("apart", "how far that power is from zero", "", "less", 0.1)
     return Cell(
         name="equations/round-trips",
         title="rates of different round trips at equilibrium",
@@ -84,7 +83,7 @@ def _trips() -> Cell:
         "equilibrium depend on the round trip? An exponent of 0 would be not at all, 1 is that of equal "
         "windows.",
         scenes=scenes,
-        measures=(exponent,),
+        measures=(exponent, apart),
         says="gives rates that fall with the round trip to the power of {exponent}",
         briefly="({exponent})",
         full_only=False,
@@ -155,7 +154,8 @@ def _exponent(
     )
     flows = (found.equilibrium or {})["flows"]
     trips = [each["round_trip_s"] for each in flows]
-    return {"exponent": fit_exponent(trips, [each["rate_bit_s"] for each in flows]).value}
+    exponent = fit_exponent(trips, [each["rate_bit_s"] for each in flows]).value
+    return {"exponent": exponent, "apart": abs(exponent)}
 
 
 GROUP = Group(

@@ -14,6 +14,7 @@ from longfat.evaluate.cells._measures import (
     USED,
     WAIT_P99,
     goodputs,
+    lesser,
     of_path,
     ratio,
     variation,
@@ -100,7 +101,8 @@ def _shares(count: int, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a t
 
 
 def _round_trips(times: int, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a table
-    """Two flows with a short round trip and two with a longer one."""
+    """Two flows with a short round trip and two with a longer one, or for comparison with the same."""
+    same = times == 1
 
     def scenes(control: Control) -> dict[str, Scene]:
         far = _SHORT_RTT * times
@@ -117,21 +119,37 @@ def _round_trips(times: int, full_only: bool) -> Cell:  # noqa: FBT001 - a row o
 
     def measure(run: Measured) -> Row:
         short, long = (math.fsum(goodputs(run, name)) for name in ("short", "long"))
-        total = short + long
-        return {"favour": short / long if long else None, "long": long / total if total else None}
+        share = long / (short + long) if short + long else None
+        return {"long": share, "lesser": lesser(share), "favour": short / long if long else None}
 
-    long = Measure("long", "share of the two flows with the long round trip", "%", "more", 0.03)
+    if same:  # Which two are a pair is chance, so there is nothing to judge.
+        whose = "two of the four flows"
+        told, briefly = "leaves {long} to two of four flows with one round trip", "({long})"
+        question = (
+            f"Four flows with a round trip of {time(_SHORT_RTT)} share 100 Mbit/s: what do two of them get? "
+            "Whatever is not a half is luck, which the cells with other ratios have as well."
+        )
+    else:
+        whose = "the two flows with the long round trip"
+        told = "leaves {long} to the flows with the longer round trip, and {lesser} to whoever gets less"
+        briefly = "({long}, {lesser})"
+        question = (
+            f"Two flows with a round trip of 20 ms and two with {time(_SHORT_RTT * times)} share 100 "
+            "Mbit/s: what do those with the longer one get? Half would be equal: more or less of it is "
+            "judged by what the pair gets that gets less."
+        )
+    long = Measure("long", f"share of {whose}", "%")
+    less = Measure("lesser", "share of the pair that gets less", "%", "more", 0.03)
     favour = Measure("favour", "goodput with the short round trip over that with the long one")
     return Cell(
         name=f"fairness/round-trips-{times}",
         title=f"round trips {times} : 1" if times > 1 else "round trips 1 : 1, for comparison",
         source=ROUND_TRIPS,
-        question=f"Two flows with a round trip of 20 ms and two with {time(_SHORT_RTT * times)} share 100 "
-        "Mbit/s: what do those with the longer one get? Half would be equal.",
+        question=question,
         scenes=scenes,
-        measures=(long, favour),
-        says="leaves {long} to the flows with the longer round trip",
-        briefly="({long})",
+        measures=(long,) if same else (long, less, favour),
+        says=told,
+        briefly=briefly,
         charts=(FLOWS,),
         full_only=full_only,
     )

@@ -16,6 +16,7 @@ from longfat.evaluate.cells._measures import (
     WAIT_P50,
     WAIT_P99,
     goodputs,
+    lesser,
     of_path,
 )
 from longfat.evaluate.cells._scenarios import GROUP as FLOW
@@ -135,21 +136,22 @@ def _beside(name: str, incumbent: Control, queue: str) -> Cell:
 
     def measure(run: Measured) -> Row:
         old, new = (math.fsum(goodputs(run, group)) for group in ("incumbent", "newcomer"))
-        return {"share": old / (old + new) if old + new else None, "used": (old + new) / _BIT_S}
+        share = old / (old + new) if old + new else None
+        return {"share": share, "lesser": lesser(share), "used": (old + new) / _BIT_S}
 
-    share = Measure(
-        "share", "what two flows of the incumbent get of the goodput of all four", "%", "more", 0.05
-    )
+    share = Measure("share", "what two flows of the incumbent get of the goodput of all four", "%")
+    less = Measure("lesser", "share of the pair that gets less", "%", "more", 0.05)
     return Cell(
         name=f"queues/{queue}-beside-{''.join(c if c.isalnum() else '-' for c in name)}",
         title=f"beside {name}, behind {_TITLES[queue]}",
         source=AQM,
         question=f"Two flows share 100 Mbit/s with two of {name} behind {_TITLES[queue]}: what do those of "
-        f"{name} get? Half would be equal.",
+        f"{name} get? Half would be equal: more or less of it is judged by what the pair gets that gets less.",
         scenes=scenes,
-        measures=(share, USED),
-        says=f"flows of {name} get {{share}} beside as many of {{name}} behind {_TITLES[queue]}",
-        briefly="beside {name} itself {share}",
+        measures=(share, less, USED),
+        says=f"flows of {name} get {{share}} beside as many of {{name}} behind {_TITLES[queue]}, and whoever "
+        "gets less {lesser}",
+        briefly="beside {name} itself {share} and {lesser}",
         beside=name,
         full_only=True,
     )

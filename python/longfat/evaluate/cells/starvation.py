@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longfat.evaluate.cells._cell import Cell, Group, Measure, Scene, Source
-from longfat.evaluate.cells._measures import FLOWS, buffer_s, goodputs, warmup_s
+from longfat.evaluate.cells._measures import FLOWS, buffer_s, goodputs, lesser, warmup_s
 from longfat.evaluate.cells._scenarios import LINK, dumbbell, flow, link, path, rate, time
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def _jittery(most: float, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a
         span = found["alone"]["range"]
         return {**found["both"], "range": span, "over": most / span if span else None}
 
-    share = Measure("share", "share of the flow with jitter", "%", "more", 0.05)
+    share = Measure("share", "share of the flow with jitter", "%")
+    less = Measure("lesser", "share of the flow that gets less", "%", "more", 0.05)
     span = Measure(
         "range", "range of the queueing delay of one flow alone, 1 % to 99 % of the time", "s"
     )
@@ -67,11 +68,13 @@ def _jittery(most: float, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a
         title=f"jitter of up to {time(most)} for one of two flows",
         source=ARUN,
         question="Two flows share 50 Mbit/s with a round trip of 40 ms, and the packets of one are delayed "
-        f"by up to {time(most)} more, at random and in order: what does it get? Half would be equal.",
+        f"by up to {time(most)} more, at random and in order: what does it get? Half would be equal: "
+        "more or less of it is judged by what the flow gets that gets less.",
         scenes=scenes,
-        measures=(share, span, over),
-        says="leaves {share} to the flow with jitter, which is {over} times the range of its delay alone",
-        briefly="({share}, {over})",
+        measures=(share, less, span, over),
+        says="leaves {share} to the flow with jitter, which is {over} times the range of its delay alone, and "
+        "{lesser} to whoever gets less",
+        briefly="({share}, {over}, {lesser})",
         charts=(FLOWS,),
         combine=combine,
         full_only=full_only,
@@ -80,7 +83,8 @@ def _jittery(most: float, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a
 
 def _shares(run: Measured) -> Row:
     steady, shaken = (sum(goodputs(run, name)) for name in ("steady", "shaken"))
-    return {"share": shaken / (steady + shaken) if steady + shaken else None}
+    share = shaken / (steady + shaken) if steady + shaken else None
+    return {"share": share, "lesser": lesser(share)}
 
 
 def _range(run: Measured) -> Row:

@@ -80,12 +80,14 @@ def _parking_lot(links: int, full_only: bool) -> Cell:  # noqa: FBT001 - a row o
         return {"chain": Scene(path(90.0, 30.0, chain, flows), measure, ("flow_series",))}
 
     def measure(run: Measured) -> Row:
-        long = math.fsum(goodputs(run, "long"))
+        (long,) = goodputs(run, "long")
+        others = [got for at in range(1, links + 1) for got in goodputs(run, f"on-{at}")]
         busy = [run.link(name)["utilisation"] for name in names]
-        return {"long": long / bit_s, "used": min(busy)}
+        return {"long": long / bit_s, "least": min(long, *others) / bit_s, "used": min(busy)}
 
-    long = Measure(
-        "long", "what the flow across all links gets of one of them", "%", "more", 0.002, 0.03
+    long = Measure("long", "what the flow across all links gets of one of them", "%")
+    least = Measure(
+        "least", "what the flow gets of a link that gets least", "%", "more", 0.002, 0.03
     )
     used = Measure("used", "utilisation of the least busy link", "%", "more", 0.002, 0.03)
     return Cell(
@@ -93,9 +95,10 @@ def _parking_lot(links: int, full_only: bool) -> Cell:  # noqa: FBT001 - a row o
         title=f"a flow across {links} full links",
         source=PARKING,
         question=f"A flow crosses {links} links of 50 Mbit/s, each shared with a flow of its own, all with "
-        "a round trip of 60 ms: what does it get? Half would be max-min fair.",
+        "a round trip of 60 ms: what does it get? Half would be max-min fair: more or less of it is "
+        "judged by what the flow gets that gets least.",
         scenes=scenes,
-        measures=(long, used),
+        measures=(long, least, used),
         says=f"leaves {{long}} of a link to the flow that crosses {links} of them",
         briefly="({long})",
         charts=(FLOWS,),
