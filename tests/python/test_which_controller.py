@@ -68,18 +68,25 @@ def test_the_table_is_that_of_the_study() -> None:
         assert table == rendered(), "UPDATE=1 writes the table from studies/paths.csv"
 
 
-def test_every_number_of_its_sentences_is_in_the_table() -> None:
-    text = PAGE.read_text("utf-8")
-    prose, rest = text.split("## What came out")[1].split(BEGIN)
-    prose += rest.split(END)[1].split("## Beside others")[0]
-    table = rendered()
-    counts = [int(share) for share in re.findall(r"(\d+)(?: ± \d+)? %", prose)]
-    waits = re.findall(r"(\d+(?:\.\d+)?) ms", prose)
-    assert len(counts) > 10
-    assert len(waits) > 5
-    shares = {int(share) for share in re.findall(r"[| ](\d+)(?: ± \d+)? %", table)}
-    assert set(counts) <= shares
-    assert set(waits) <= set(re.findall(r"(\d+(?:\.\d+)?) ms", table))
+def test_every_number_of_a_paragraph_is_one_of_its_path_and_of_a_controller_that_it_names() -> None:
+    prose = PAGE.read_text("utf-8").split("## What came out")[1].split("None is good everywhere")[0]
+    paragraphs = re.findall(r"\*\*(.+?)\.\*\* (.+?)\n\n", prose, flags=re.DOTALL)
+    assert len(paragraphs) == len(PATHS)
+    seen = 0
+    for (title, text), path in zip(paragraphs, PATHS, strict=True):
+        names = set(re.findall(r"`([\w+-]+)`", text))
+        rows = kept().filter(
+            pl.col("path") == path, pl.col("control").str.extract(r"^([\w+-]+)").is_in(names)
+        )
+        cells = [cell(row) for row in rows.to_dicts()]
+        for pattern in (r"(\d+(?: ± \d+)? %)", r"(\d+(?:\.\d+)? ms)"):
+            told = re.findall(pattern, " ".join(text.split()))
+            found = {each for shown in cells for each in re.findall(pattern, shown)}
+            # A share may be told without its interval.
+            found |= {re.sub(r" ± \d+", "", each) for each in found}
+            assert set(told) <= found, title
+            seen += len(told)
+    assert seen > 30
 
 
 def test_what_it_says_of_one_packet_in_nine_and_of_nine_tenths() -> None:
