@@ -288,6 +288,17 @@ def test_tables_vary_and_are_told_apart(small: Path) -> None:
         ({"vari": {}}, "no key `vari`: did you mean `vary`"),
         ({"seeds": 0}, "at least one"),
         ({"seeds": [1, 1]}, "different"),
+        ({"seeds": 10_001}, "10,001 seeds are asked for: no more than 10,000"),
+        ({"seeds": 10**26}, "no more than 10,000"),
+        ({"seeds": list(range(10_001))}, "no more than 10,000"),
+        ({"seeds": {"until": "2 %", "most": 10**9}}, "no more than 10,000"),
+        (
+            {
+                "seeds": 10_000,
+                "vary": {"flow.forward.count": {"from": 1, "to": 1001, "steps": 1001}},
+            },
+            "1,001 points with 10,000 seeds are 10,010,000 runs, more than 10,000,000",
+        ),
         ({"seeds": {"until": "2"}}, 'such as "2 %"'),
         ({"seeds": {"until": "2 %", "mast": 3}}, "did you mean `most`"),
         ({"vary": {RATE: "5 Mbit/s"}}, "needs a list"),
@@ -342,6 +353,8 @@ def test_the_command_refuses_with_two(file: Path, longfat: Command) -> None:
         ["--merge", "--shard", "1/2"],
         ["--shard", "3/2"],
         ["--dask", "x", "--workers", "2"],
+        ["--seeds", "1000000000", "--dry-run"],
+        ["--seeds", "9" * 23, "--dry-run"],
     ):
         assert longfat("study", file, *words).returncode == 2
 

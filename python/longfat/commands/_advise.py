@@ -18,6 +18,7 @@ from longfat.commands._options import (
     command,
     in_options,
 )
+from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
     from longfat.own import Code
@@ -84,7 +85,7 @@ class _Counts(click.ParamType[list[int]]):
     help="Of each run [300 round trips, 20 s to 2 min].",
 )
 @click.option("--packet", type=Quantity("size"), default="1500 B", help="Packet size [1500 B].")
-@click.option("--seeds", type=click.IntRange(1, 1000), default=3, help="Runs of each [3].")
+@click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), default=3, help="Runs of each [3].")
 @click.option(
     "--closely", type=click.IntRange(1, 100), default=6, help="So many choices over all seeds [6]."
 )

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from longfat.commands._options import allow_code
+from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
     from longfat.evaluate import Evaluation, Prepared
-
-_MOST_SEEDS = 1000
 
 
 @click.command("evaluate")
@@ -39,7 +38,7 @@ _MOST_SEEDS = 1000
     "--list", "listed", is_flag=True, help="List the cells and what they take; run nothing."
 )
 @click.option(
-    "--seeds", type=click.IntRange(1, _MOST_SEEDS), help="Runs of each [3; 8 at full scale]."
+    "--seeds", type=click.IntRange(1, MOST_SEEDS), help="Runs of each [3; 8 at full scale]."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/evaluate-NAME-SCALE].")
 @click.option("--workers", type=click.IntRange(1), help="Runs at a time [one for each core].")

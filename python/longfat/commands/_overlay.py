@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from longfat.commands._options import command
+from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
     from longfat.live import Overlay
-
-_MOST_SEEDS = 1000
 
 
 @command("overlay")
@@ -20,7 +19,7 @@ _MOST_SEEDS = 1000
 @click.argument("simulated", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--seeds",
-    type=click.IntRange(1, _MOST_SEEDS),
+    type=click.IntRange(1, MOST_SEEDS),
     help="Seeds to simulate [1; 5 where chance plays a part].",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/overlay-MEASURED].")

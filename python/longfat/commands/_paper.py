@@ -10,6 +10,7 @@ import click
 
 from longfat.commands._options import command
 from longfat.foreign import shown
+from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from longfat.paper._room import Room
 
 _MOST_WORKERS = 1024
-_MOST_SEEDS = 10_000
 
 
 @command("paper")
@@ -33,7 +33,7 @@ _MOST_SEEDS = 10_000
 @click.option("--figure", metavar="ID", help="Only this experiment, and its claims.")
 @click.option(
     "--seeds",
-    type=click.IntRange(1, _MOST_SEEDS),
+    type=click.IntRange(1, MOST_SEEDS),
     metavar="N",
     help="Give every point N seeds, and compare with the committed verdicts.",
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from longfat.commands._options import allow_code, command
+from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
     from longfat.study._runs import Forecast
@@ -42,7 +43,9 @@ class _Shard(click.ParamType[tuple[int, int]]):
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/study-STEM].")
 @click.option(
-    "--seeds", type=click.IntRange(1), help="So many seeds, instead of those of the file."
+    "--seeds",
+    type=click.IntRange(1, MOST_SEEDS),
+    help="So many seeds, instead of those of the file.",
 )
 @click.option("--dry-run", is_flag=True, help="Tell runs, time and disk, and run nothing.")
 @click.option("--workers", type=click.IntRange(1), help="Runs at a time [one for each core].")

@@ -19,13 +19,12 @@ from longfat.commands._options import (
     command,
     in_options,
 )
+from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
     from longfat.own import Code
     from longfat.study._comparison import Comparison
     from longfat.study._setup import Setup
-
-_MOST_SEEDS = 1000
 
 
 @command("try")
@@ -81,7 +80,7 @@ _MOST_SEEDS = 1000
     default=0.0,
     help="Probability of corruption per packet: 1e-4, or 0.01% [0].",
 )
-@click.option("--seeds", type=click.IntRange(1, _MOST_SEEDS), default=3, help="Runs of each [3].")
+@click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), default=3, help="Runs of each [3].")
 @click.option("--out", type=click.Path(path_type=Path), help="Write a folder with the results.")
 @allow_code
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -12,6 +12,7 @@ from longfat.evaluate._pool import Pool, Use
 from longfat.evaluate.cells import GROUPS
 from longfat.evaluate.cells._cell import SCALES, Cell, Group, Scale, Scene, chosen
 from longfat.evaluate.cells._scenarios import dumbbell
+from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,8 +85,8 @@ class Prepared:
             raise EvaluationError(message)
         self.scale: Scale = scale
         self.seeds = SEEDS[scale] if seeds is None else seeds
-        if self.seeds < 1:
-            message = f"an evaluation needs one seed at least, not {self.seeds}"
+        if not 1 <= self.seeds <= MOST_SEEDS:
+            message = f"an evaluation has from 1 to {MOST_SEEDS:,} seeds, not {self.seeds:,}"
             raise EvaluationError(message)
         mentioned = [Contender.of(each, allow_code=allow_code) for each in (control, *against)]
         self.subject, *self.against = [each.beside(mentioned) for each in mentioned]

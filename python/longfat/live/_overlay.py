@@ -17,7 +17,7 @@ from longfat.results._names import named
 from longfat.results._run import Run
 from longfat.results._saved import SavedRun
 from longfat.results._simulate import simulate
-from longfat.scenario import Template
+from longfat.scenario import MOST_SEEDS, Template
 from longfat.tables import TextTable, page
 from longfat.units import ABSENT, RATE, TIME, amount, number_of, plural
 
@@ -70,15 +70,13 @@ def overlay(
 
     Raises:
         ResultError: A folder holds something else, or the run is of another link or of other flows.
-        ValueError: Seeds are asked for although a run is given, or fewer than one.
+        ValueError: Seeds are asked for although a run is given, or fewer than one, or too many.
         ScenarioError: The simulation would need more memory than is free.
         OSError: A folder cannot be read.
     """
-    if seeds is not None and (simulated is not None or seeds < 1):
-        found = f"{seeds} seeds" if simulated is None else "a run, which has its seed,"
-        message = (
-            f"{found} cannot be simulated: ask for one seed or more, and give no run with them"
-        )
+    if seeds is not None and (simulated is not None or not 1 <= seeds <= MOST_SEEDS):
+        found = f"{seeds:,} seeds" if simulated is None else "a run, which has its seed,"
+        message = f"{found} cannot be simulated: ask for 1 to {MOST_SEEDS:,} seeds, and give no run with them"
         raise ValueError(message)
     saved = SavedMeasurement(measured)
     runs: list[SavedRun | Run]

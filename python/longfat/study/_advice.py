@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from longfat._longfat import Scenario
 from longfat.own import NOTHING, Code
 from longfat.study._comparison import full_buffer_s
+from longfat.study._points import seeds_of
 from longfat.study._question import KINDS, TOO_LONG, Choice, Question
 from longfat.study._runner import Job, run_many, usable_cores
 from longfat.study._setup import GROUP, LINK, ORIGIN, OTHER, label_of
@@ -169,7 +170,7 @@ def advise(
     """
     looked = _steady(question, question.choices, [1], cache, progress, code)
     chosen = _promising(looked, question)
-    seeds = list(range(1, question.seeds + 1))
+    seeds = seeds_of(question.seeds)
     likes = list(dict.fromkeys(question.like(choice) for choice in chosen))
     jobs = {
         ("steady", choice, seed): question.steady(choice) for choice in chosen for seed in seeds

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.own import NOTHING, Code
 from longfat.scenario import quantities
 from longfat.study._compared import comparison_table
+from longfat.study._points import seeds_of
 from longfat.study._runner import Job, ProgressCallback, Result, run_many
 from longfat.study._setup import GROUP, LINK, Setup, label_of
 from longfat.study._statistics import Estimate, estimate
@@ -323,7 +324,7 @@ def compare_all(
     jobs = [
         Job(scenario, seed, tables if seed == 1 else ())
         for scenario in scenarios
-        for seed in range(1, seeds + 1)
+        for seed in seeds_of(seeds)
     ]
     results = iter(run_many(jobs, cache=cache, progress=progress))
     paths = [

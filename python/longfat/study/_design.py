@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-MOST_POINTS = 10_000_000
+MOST_POINTS = MOST_RUNS = 10_000_000
 _SLICE = 65_536
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat.scenario import check_seed, quantities
+from longfat.errors import ScenarioError
+from longfat.scenario import MOST_SEEDS, check_seed, quantities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -149,11 +151,15 @@ def seeds_of(seeds: int | Iterable[int]) -> list[int]:
     """The seeds themselves: 3 stands for 1, 2, 3.
 
     Raises:
-        ScenarioError: One of them is negative, or larger than a scenario file could say.
+        ScenarioError: One of them is negative, or larger than a scenario file could say; or there are too many.
     """
-    if isinstance(seeds, int):
-        return list(range(1, seeds + 1))
-    found = list(seeds)
+    found = list(islice(range(1, seeds + 1) if isinstance(seeds, int) else seeds, MOST_SEEDS + 1))
+    if len(found) > MOST_SEEDS:
+        count = f"{seeds:,}" if isinstance(seeds, int) else f"more than {MOST_SEEDS:,}"
+        message = (
+            f"{count} seeds are asked for: no more than {MOST_SEEDS:,} are run of each setting"
+        )
+        raise ScenarioError(message)
     for seed in found:
         check_seed(seed)
     return found

@@ -14,6 +14,7 @@ from longfat.own import NOTHING, Code
 from longfat.own._code import located_all
 from longfat.scenario import Template
 from longfat.study._cache import engine_address
+from longfat.study._design import MOST_RUNS
 from longfat.study._file import ENGINE, StudyFile, Until
 from longfat.study._parts import Ids, id_of, run_name
 from longfat.study._plan import estimate_s
@@ -114,7 +115,8 @@ class Runs:
         points = len(self.design)
         self.costs = np.zeros(points, dtype=np.float32)
         self._digests = np.zeros((points, 32), dtype=np.uint8)
-        self._single = np.zeros(points, dtype=bool)
+        self._single = self._without_chance(points)
+        self._refuse_too_many()
         engine = engine_address().encode()
         options = repr(sorted(self.fluid_options.items())).encode()
         for point in range(points):
@@ -124,11 +126,27 @@ class Runs:
             )
             if kind == "fluid":
                 digest.update(options)
-                self._single[point] = file.fluid.model != "hybrid"
             self._digests[point] = np.frombuffer(digest.digest(), dtype=np.uint8)
             self.costs[point] = _FLUID_S if kind == "fluid" else estimate_s(scenario)
             if progress is not None and point % 64 == 0:
                 progress(point / points)
+
+    def _without_chance(self, points: int) -> np.ndarray[Any, Any]:
+        """Which points are the same with every seed: fluid models, unless losses in them are drawn."""
+        single = self.file.fluid.model != "hybrid"
+        if ENGINE not in self.design.keys:
+            return np.full(points, single and self.file.engine == "fluid")
+        kinds = (single and self.engine(point) == "fluid" for point in range(points))
+        return np.fromiter(kinds, dtype=bool, count=points)
+
+    def _refuse_too_many(self) -> None:
+        count = int(self.most_seeds().sum())
+        if count > MOST_RUNS:
+            message = (
+                f"{len(self.design):,} points with {len(self._seeds):,} seeds are {count:,} runs, more than "
+                f"{MOST_RUNS:,}: fewer seeds, or a `[sample]` of the points, are needed"
+            )
+            raise StudyError(message)
 
     @property
     def fluid_options(self) -> dict[str, Any]:
