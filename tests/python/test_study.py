@@ -367,6 +367,28 @@ def test_a_folder_with_something_else_is_left_alone(small: Path) -> None:
         study(STUDY, out="mine")
 
 
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("nowhere", "it is not HOST:PORT"),
+        ("tcp://nowhere", "it is not HOST:PORT"),
+        ("tcp://[::1:8786", "it is not HOST:PORT"),
+        ("", "it is not HOST:PORT"),
+        ("tcp://host:99999", "a port is from 1 to 65535"),
+        ("http://host:8786", "unknown address scheme"),
+    ],
+)
+def test_what_is_no_address_of_a_cluster_is_not_waited_for(
+    file: Path, address: str, told: str
+) -> None:
+    begun = time.monotonic()
+    with pytest.raises(StudyError, match=r"such as tcp://host:8786") as caught:
+        study(file, out="never", dask=address)
+    assert told in str(caught.value)
+    assert time.monotonic() - begun < 8
+    assert not Path("never/rows.parquet").exists()
+
+
 # The fluid model
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Protocol
 
 from longfat.errors import StudyError
+from longfat.foreign import shown
 from longfat.study._chunk import Chunk, Finished, run_chunk
 from longfat.study._runner import Simulator, usable_cores
 
@@ -137,6 +139,32 @@ class Pool:
             future.cancel()
 
 
+_ADDRESS = re.compile(
+    r"(?:\w+://)?(?:\[[^\s\[\]]+\]|[^\s:/\[\]]+):(\d{1,5})|inproc://[^\s/]+/\d+/\w+"
+)
+_LARGEST_PORT = 65_535
+
+
+def check_address(address: str) -> None:
+    """Refuses what cannot be the address of a Dask scheduler, which Dask itself would wait for.
+
+    Raises:
+        StudyError: It has no host or no port.
+    """
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise StudyError(_no_address(address, "it is not HOST:PORT"))
+    if found[1] is not None and not 0 < int(found[1]) <= _LARGEST_PORT:
+        raise StudyError(_no_address(address, f"a port is from 1 to {_LARGEST_PORT}"))
+
+
+def _no_address(address: str, reason: str) -> str:
+    return (
+        f"`{shown(address)}` is no address of a Dask scheduler: {shown(reason)}; "
+        "write it as its scheduler prints it, such as tcp://host:8786 or tls://host:8786"
+    )
+
+
 class Dask:
     """A Dask cluster. It may lose workers, and its scheduler: that one is looked for again for five minutes."""
 
@@ -145,7 +173,7 @@ class Dask:
 
         Raises:
             ImportError: Dask is not installed.
-            StudyError: Nobody answers there.
+            StudyError: It is no address, or nobody answers there.
         """
         try:
             import distributed
@@ -156,6 +184,8 @@ class Dask:
             raise ImportError(message) from error
         self._distributed = distributed
         self._own = isinstance(cluster, str)
+        if isinstance(cluster, str):
+            check_address(cluster)
         self._address = cluster if self._own else cluster.scheduler.address
         self._client: Any = None if self._own else cluster
         if self._own:
@@ -170,7 +200,9 @@ class Dask:
                 self._client = self._distributed.Client(  # type: ignore[no-untyped-call]
                     self._address, timeout=_ANSWER_S, set_as_default=False, name="longfat study"
                 )
-            except (OSError, TimeoutError, ValueError) as error:  # noqa: PERF203 - it is waited for
+            except ValueError as error:  # noqa: PERF203 - it is waited for
+                raise StudyError(_no_address(self._address, str(error))) from error
+            except (OSError, TimeoutError) as error:
                 if time.monotonic() >= end:
                     message = f"no Dask scheduler answers at {self._address}: {error}"
                     raise StudyError(message) from error

@@ -295,10 +295,14 @@ class Opened:
         """Runs what is missing, and puts the results together.
 
         Raises:
-            StudyError: A number that is asked for does not exist, or a Dask scheduler does not answer.
+            StudyError: A number that is asked for does not exist, or a Dask scheduler is not there.
             OSError: The folder cannot be written.
             KeyboardInterrupt: Ctrl-C. What is finished stays, and the same call goes on from there.
         """
+        if isinstance(dask, str):
+            from longfat.study._engines import check_address
+
+            check_address(dask)
         mark = self._write_file()
         parts = Parts(self.folder, self.file.series)
         claims = Claims(self.folder)
