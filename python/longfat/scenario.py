@@ -28,6 +28,9 @@ PICOSECONDS = 10**12
 LARGEST_SEED = 2**63 - 1
 """TOML has no larger integer."""
 
+LARGEST_TRACE = 10**12
+"""So many packets are some 80 TB of a trace."""
+
 MOST_SEEDS = 10_000
 """No setting is simulated with more of them: intervals would be a hundredth of the spread by then."""
 

@@ -154,7 +154,10 @@ def number_of(value: object) -> tuple[float, str] | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
-        return float(value), ""
+        try:
+            return float(value), ""
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf, ""
     if not isinstance(value, str) or (found := _QUANTITY.fullmatch(value)) is None:
         return None
     for kind in KINDS:

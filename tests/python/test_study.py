@@ -310,6 +310,10 @@ def test_tables_vary_and_are_told_apart(small: Path) -> None:
             "above 0",
         ),
         ({"vary": {RATE: ["5 Mbit/s", "5 Mbit/s"]}}, "given twice"),
+        ({"vary": {RATE: {"from": "1 Mbit/s", "to": "2 Mbit/s", "steps": 10**9}}}, "10,000,000"),
+        ({"vary": {"flow.forward.count": {"from": 1, "to": 10**400, "steps": 3}}}, "finite"),
+        ({"vary": {"flow.forward.count": {"from": 1, "to": float("nan"), "steps": 3}}}, "finite"),
+        ({"sample": {"points": 10**10, "vary": {CONTROL: ["reno"]}}}, "from 1 to 10,000,000"),
         ({"vary": {"seed": [1, 2]}}, "given by `seeds`"),
         ({"vary": {"link.bottlneck.rate": ["5 Mbit/s"]}}, "bottlneck"),
         ({"vary": {RATE: ["5 Mbit/s", "5 metres"]}}, "at link.bottleneck.rate = 5 metres"),
@@ -353,10 +357,19 @@ def test_the_command_refuses_with_two(file: Path, longfat: Command) -> None:
         ["--merge", "--shard", "1/2"],
         ["--shard", "3/2"],
         ["--dask", "x", "--workers", "2"],
+        ["--workers", "9" * 23],
         ["--seeds", "1000000000", "--dry-run"],
         ["--seeds", "9" * 23, "--dry-run"],
     ):
         assert longfat("study", file, *words).returncode == 2
+
+
+def test_a_number_of_thousands_of_digits_is_refused(file: Path, longfat: Command) -> None:
+    file.write_text(FILE.replace("seeds = 3", f"seeds = {'1' * 5000}"), "utf-8")
+    wrong = longfat("study", file)
+    assert wrong.returncode == 2
+    assert "question.toml is not TOML" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
 
 
 def test_a_folder_with_something_else_is_left_alone(small: Path) -> None:

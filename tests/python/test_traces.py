@@ -412,6 +412,7 @@ def test_what_cannot_be_traced_is_refused(own_folder: Path, longfat: Command) ->
         (("--at", "sack"), "ask for a trace with --pcap or --qlog"),
         (("--trace-packets", "10"), "ask for a trace with --pcap or --qlog"),
         (("--pcap", "--trace-packets", "0"), "0 is not in the range"),
+        (("--pcap", "--trace-packets", "9" * 23), "is not in the range"),
     ):
         done = longfat("run", "lossy.toml", *arguments)
         assert done.returncode == 2, arguments
@@ -421,3 +422,5 @@ def test_what_cannot_be_traced_is_refused(own_folder: Path, longfat: Command) ->
         package.run(LOSSY.replace("count = 2", "count = 1001"), qlog=True)
     with pytest.raises(TraceError, match="0 packets are no trace"):
         package.run(LOSSY, pcap=True, trace_packets=0)
+    with pytest.raises(ValueError, match="no trace"):
+        package.run(LOSSY, pcap=True, trace_packets=2**80)

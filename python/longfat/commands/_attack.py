@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from longfat.commands._options import Quantity, allow_code
+from longfat.commands._options import cores as of_cores
 from longfat.scenario import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ _TRIALS = 10_000
     metavar="KEY=VALUE",
     help="Set a field in every scenario, e.g. link.bottleneck.queue=codel. May be repeated.",
 )
-@click.option("--cores", type=click.IntRange(1), help="Runs at a time [one per core].")
+@of_cores
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Result folder [runs/attack-CONTROLLER-GOAL]."
 )

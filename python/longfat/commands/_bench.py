@@ -24,6 +24,8 @@ _SHARED = 1.25
 _QUIET = 1.2
 """Wall time over processor time beyond which the machine must have done something else as well."""
 
+_LONGEST_CAP_S = 1e6
+
 
 @command("bench")
 @click.option(
@@ -40,7 +42,7 @@ _QUIET = 1.2
 )
 @click.option(
     "--cap",
-    type=click.FloatRange(1),
+    type=click.FloatRange(1, _LONGEST_CAP_S),
     default=120.0,
     help="Wall time after which another simulator is stopped, in seconds [120].",
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from longfat.commands._options import allow_code
+from longfat.commands._options import workers as of_workers
 from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     "--seeds", type=click.IntRange(1, MOST_SEEDS), help="Runs of each [3; 8 at full scale]."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/evaluate-NAME-SCALE].")
-@click.option("--workers", type=click.IntRange(1), help="Runs at a time [one for each core].")
+@of_workers
 @allow_code
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")

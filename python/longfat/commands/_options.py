@@ -111,6 +111,21 @@ allow_code = click.option(
 """Lets a scenario name code, passed to the command as `allow_code`."""
 
 
+_MOST_WORKERS = 1024
+
+workers = click.option(
+    "--workers",
+    type=click.IntRange(1, _MOST_WORKERS),
+    help="Runs at a time [one for each core].",
+)
+"""How many runs there are at a time, passed to the command as `workers`."""
+
+cores = click.option(
+    "--cores", type=click.IntRange(1, _MOST_WORKERS), help="Runs at a time [one per core]."
+)
+"""The same by another name, passed to the command as `cores`."""
+
+
 access = click.option(
     "--access",
     type=Quantity("rate"),

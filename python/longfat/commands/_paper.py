@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longfat.commands._options import command
+from longfat.commands._options import workers as of_workers
 from longfat.foreign import shown
 from longfat.scenario import MOST_SEEDS
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from longfat.paper._claims import Scale
     from longfat.paper._remake import Remade, Remaking
     from longfat.paper._room import Room
-
-_MOST_WORKERS = 1024
 
 
 @command("paper")
@@ -47,7 +46,7 @@ _MOST_WORKERS = 1024
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder [runs/paper-SLUG-SCALE, with -changed]."
 )
-@click.option("--workers", type=click.IntRange(1, _MOST_WORKERS), help="Runs at a time [cores].")
+@of_workers
 @click.option("--fresh", is_flag=True, help="Simulate again even what the cache holds.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from longfat.commands._options import command, of_scenario
+from longfat.scenario import LARGEST_TRACE
 
 if TYPE_CHECKING:
     from longfat._longfat import Scenario
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--trace-packets",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, LARGEST_TRACE),
     metavar="N",
     help="Trace at most so many packets [1000000].",
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from longfat.commands._options import allow_code, command
+from longfat.commands._options import workers as of_workers
 from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class _Shard(click.ParamType[tuple[int, int]]):
     help="So many seeds, instead of those of the file.",
 )
 @click.option("--dry-run", is_flag=True, help="Tell runs, time and disk, and run nothing.")
-@click.option("--workers", type=click.IntRange(1), help="Runs at a time [one for each core].")
+@of_workers
 @click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:8786.")
 @click.option(
     "--shard",

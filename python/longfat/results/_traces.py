@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from longfat import _longfat
 from longfat.foreign import shown
+from longfat.scenario import LARGEST_TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +50,8 @@ class Traces:
             OSError: The folder cannot be written.
         """
         most = MOST_PACKETS if packets is None else packets
-        if most < 1:
-            message = f"{most:,} packets are no trace: ask for one at least"
+        if not 1 <= most <= LARGEST_TRACE:
+            message = f"{most:,} packets are no trace: ask for 1 to {LARGEST_TRACE:,}"
             raise _longfat.TraceError(message)
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="longfat-traces-"))

@@ -17,7 +17,7 @@ from longfat.errors import StudyError
 from longfat.foreign import read_text, shown
 from longfat.own._code import located_all
 from longfat.scenario import Source, check_seed, plain_value
-from longfat.study._design import Axis, Design, Range, axes_of
+from longfat.study._design import MOST_POINTS, Axis, Design, Range, axes_of
 from longfat.study._points import seeds_of
 from longfat.study._values import between
 
@@ -183,8 +183,8 @@ class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
         sample = None
         if (drawn := self.sample) is not None:
             choices = {key: choice(key, given) for key, given in flat(drawn.vary).items()}
-            if not choices or drawn.points < 1:
-                message = "`[sample]` needs `points`, at least one, and a key in `[sample.vary]`"
+            if not choices or not 1 <= drawn.points <= MOST_POINTS:
+                message = f"`[sample]` needs `points`, from 1 to {MOST_POINTS:,}, and a key in `[sample.vary]`"
                 raise StudyError(message)
             sample = choices, drawn.points, drawn.seed, drawn.method == "latin-hypercube"
         axes = list(axes_of(vary, zipped, sample))
@@ -279,7 +279,7 @@ def _load(source: Source) -> tuple[dict[str, Any], str, Path, str]:
 def _parsed(text: str, origin: str) -> dict[str, Any]:
     try:
         content: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a number of thousands of digits is none of TOML's own errors
         message = f"{origin} is not TOML: {error}"
         raise StudyError(message) from error
     return content
@@ -357,8 +357,8 @@ def _values(key: str, given: object) -> list[Any]:
     """The values of a key of `[vary]`."""
     if isinstance(given, Mapping):
         found, steps = _range(key, given, {"from", "to", "steps", "scale"}), given.get("steps")
-        if not isinstance(steps, int) or steps < 2:  # noqa: PLR2004 - both ends
-            message = f"`{key}`: a range needs `steps`, 2 or more"
+        if not isinstance(steps, int) or not 2 <= steps <= MOST_POINTS:  # noqa: PLR2004 - both ends
+            message = f"`{key}`: a range needs `steps`, from 2 to {MOST_POINTS:,}"
             raise StudyError(message)
         values = [found.at(step / (steps - 1)) for step in range(steps)]
         return list(dict.fromkeys(values))

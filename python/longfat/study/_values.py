@@ -40,6 +40,9 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
         message = f"{toml_value(low)} and {toml_value(high)} do not count the same"
         raise ValueError(message)
     start, end, kind = first[0], last[0], first[1]
+    if not (math.isfinite(start) and math.isfinite(end)):
+        message = "a range needs two ends that are finite numbers"
+        raise ValueError(message)
     if scale == "log":
         if start <= 0 or end <= 0:
             message = f"a logarithmic scale needs ends above 0, not {toml_value(low if start <= 0 else high)}"
