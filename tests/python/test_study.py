@@ -574,6 +574,51 @@ def test_numbers_are_derived(small: Path) -> None:
         study({**STUDY, "derive": {"x": '"flows.forward.goodput_bits"'}})
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"derive": {"x": '"flows.forward.goodput_bits" / 2'}},
+            "`derive.x`: no run has `flows.forward.goodput_bits`: did you mean `flows.forward.goodput_b",
+        ),
+        ({"plot": [{"x": RATE, "y": "links.botleneck.forward.utilisation"}]}, "`plot.y`"),
+        ({"plot": [{"x": "link.botleneck.rate", "y": GOODPUT}]}, f"did you mean `{RATE}`"),
+        ({"compare": [{"of": "jain.foward", "between": RATE}]}, "did you mean `jain.forward`"),
+        ({"seeds": {"until": "5 %", "of": "jain.foward"}}, "`seeds.of`"),
+    ],
+)
+def test_a_misspelt_number_is_found_after_the_first_run(
+    small: Path, change: dict[str, Any], told: str
+) -> None:
+    assert small.exists()
+    given = {**vary(vary={RATE: ["5 Mbit/s", "10 Mbit/s"]}), **change}
+    with pytest.raises(StudyError, match="what is finished is kept") as caught:
+        study(given, workers=1)
+    assert told in str(caught.value)
+    assert list(Path("runs/study-study", PARTS).glob("*.parquet"))
+    assert not Path("runs/study-study/rows.parquet").exists()
+
+
+def test_what_a_first_run_lacks_may_be_asked_for(small: Path) -> None:
+    """Nothing is delivered in so short a time, so the goodput is absent, but not unknown."""
+    assert small.exists()
+    late = {"flow.forward.start": ["3900 ms", "0 s"]}
+    given = vary(vary=late, derive={"half": f'"{GOODPUT}" / 2', "one": "1.0"})
+    found = study({**given, "plot": [{"x": "flow.forward.start", "y": "one"}]}, workers=1)
+    assert found.failed == 0
+    both = vary(vary={"engine": ["packets", "fluid"]}, fluid={"price": "overflow"})
+    price = "links.bottleneck.forward.price"
+    assert price in study({**both, "derive": {"p": f'2 * "{price}"'}}, out="both").numbers
+
+
+def test_what_is_no_sql_is_refused_when_the_file_is_read(small: Path, longfat: Command) -> None:
+    assert small.exists()
+    Path("question.toml").write_text(FILE + '[derive]\nx = "1 +"\n', "utf-8")
+    wrong = longfat("study", "question.toml", "--dry-run")
+    assert wrong.returncode == 2
+    assert "`derive.x`: `1 +` cannot be read" in wrong.stderr
+
+
 # Safety
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from longfat.errors import StudyError
 from longfat.results._folder import write_whole
 from longfat.results._table import writing
-from longfat.study._design import evaluate, with_numbers
+from longfat.study._design import evaluate, quoted, with_numbers
+from longfat.study._file import suggestion
 from longfat.study._numbers import in_order
 from longfat.study._parts import ERROR, RUN, Parts
 from longfat.study._statistics import Estimate, Interval, estimate
@@ -79,19 +80,13 @@ def derive(rows: pl.DataFrame, runs: Runs) -> pl.DataFrame:
             raise StudyError(message)
         numbers = with_numbers(rows, runs.design.keys)
         # A column that nobody in this block has is null, not a misspelt name.
-        absent = [each for each in _quoted(expression) if each not in numbers.columns]
+        absent = [each for each in quoted(expression) if each not in numbers.columns]
         numbers = numbers.with_columns(
             pl.lit(None, dtype=pl.Float64).alias(each) for each in absent
         )
         value = evaluate(numbers, expression, f"derive.{name}")
         rows = rows.with_columns(value.cast(pl.Float64).alias(name))
     return rows
-
-
-def _quoted(expression: str) -> list[str]:
-    import re
-
-    return list(dict.fromkeys(re.findall(r'"([^"]+)"', expression)))
 
 
 def numbers_of(frame: pl.DataFrame, runs: Runs) -> list[str]:
@@ -143,14 +138,10 @@ class Assembly:
         return [*measured, *(name for name in derived if name in found)]
 
     def _never(self, name: str, known: list[str]) -> str:
-        from difflib import get_close_matches
-
         expression = self._runs.file.derive[name]
-        for each in _quoted(expression):
+        for each in quoted(expression):
             if each not in (*known, *self._runs.design.keys, "seed"):
-                near = get_close_matches(each, known, n=1)
-                hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(known)}"
-                return f'`derive.{name}`: no run has "{each}": {hint}'
+                return f"`derive.{name}`: no run has `{each}`: {suggestion(each, known)}"
         return f"`derive.{name}`: `{expression}` has no value in any run"
 
     def _write_rows(self, path: Path) -> None:
@@ -251,14 +242,7 @@ def precise_enough(
         index = last
     measured = seen or (len(points) > 0 and numbers_of(frame, runs))
     if names is not None and measured and (wrong := [name for name in names if name not in seen]):
-        from difflib import get_close_matches
-
-        near = get_close_matches(wrong[0], numbers_of(frame, runs), n=1)
-        hint = (
-            f"did you mean `{near[0]}`?"
-            if near
-            else f"there are {', '.join(numbers_of(frame, runs))}"
-        )
+        hint = suggestion(wrong[0], numbers_of(frame, runs))
         message = f"no run has `{wrong[0]}`, which `seeds` wants to know precisely: {hint}"
         raise StudyError(message)
     return verdicts

@@ -12,7 +12,7 @@ from longfat.errors import StudyError
 from longfat.own import NOTHING, Code
 from longfat.results._folder import checksum
 from longfat.study._cache import engine_address
-from longfat.study._numbers import of_fluid, of_summary
+from longfat.study._numbers import names_of, of_fluid, of_summary
 from longfat.study._parts import ERROR, PARTS, RUN, SERIES, write_part, write_series
 from longfat.study._runner import Call, Job, Simulator
 
@@ -100,6 +100,7 @@ class Finished:
         writing: How much of that was for writing.
         written: The files that were written: name, runs, which of them failed.
         rows: The rows, where the worker could not write them itself.
+        names: The numbers that simulations of the study have, if there was one.
     """
 
     failed: int = 0
@@ -107,6 +108,7 @@ class Finished:
     writing: float = 0.0
     written: list[tuple[str, list[str], list[bool]]] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
 
 
 def run_chunk(
@@ -165,7 +167,7 @@ def run_chunk(
                 else task.scenario
             )
             for seed, name in task.seeds:
-                row = _row(chunk, task, scenario.with_seed(seed), name, (simulator, part))
+                row = _row(chunk, task, scenario.with_seed(seed), name, (simulator, part, finished))
                 rows.append(row)
                 finished.failed += ERROR in row
                 done += 1
@@ -184,9 +186,9 @@ def _row(
     task: Task,
     scenario: _longfat.Scenario,
     name: str,
-    means: tuple[Simulator, Callable[[float], object]],
+    means: tuple[Simulator, Callable[[float], object], Finished],
 ) -> dict[str, Any]:
-    simulator, advanced = means
+    simulator, advanced, finished = means
     if task.engine == "fluid":
         returned = simulator.call(Call(of_fluid, {"scenario": scenario, **chunk.fluid}))
         if returned.error is not None:
@@ -195,6 +197,7 @@ def _row(
     result = simulator.run(Job(scenario, None, chunk.series), advanced)
     if result.summary is None:
         return {RUN: name, ERROR: result.error}
+    finished.names = finished.names or names_of(result.summary)
     row: dict[str, Any] = {RUN: name, **of_summary(result.summary)}
     for series, table in result.tables.items():
         row[f"{SERIES}{series}"] = write_series(Path(chunk.folder), series, name, table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -247,8 +248,9 @@ def evaluate(frame: pl.DataFrame, expression: str, what: str) -> pl.Series:
     """
     import polars as pl
 
+    read = read_expression(expression, what)
     try:
-        found = frame.select(pl.sql_expr(expression).alias("value"))["value"]
+        found = frame.select(read.alias("value"))["value"]
     except (pl.exceptions.PolarsError, ValueError) as error:
         message = f"`{what}`: `{expression}` cannot be computed: {_first_line(error)}; " + _near(
             expression, frame.columns
@@ -261,12 +263,34 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
 
 
+def read_expression(expression: str, what: str) -> pl.Expr:
+    """An SQL expression over columns in double quotes.
+
+    Raises:
+        StudyError: It cannot be read.
+    """
+    import polars as pl
+
+    try:
+        return pl.sql_expr(expression)
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        message = (
+            f"`{what}`: `{expression}` cannot be read: {_first_line(error)}; "
+            "it is SQL over names in double quotes"
+        )
+        raise StudyError(message) from error
+
+
+def quoted(expression: str) -> list[str]:
+    """The names in an expression, in double quotes."""
+    return list(dict.fromkeys(re.findall(r'"([^"]+)"', expression)))
+
+
 def _near(expression: str, names: Sequence[str]) -> str:
     """What a misspelt name was probably meant to be, or what there is."""
-    import re
     from difflib import get_close_matches
 
-    for name in re.findall(r'"([^"]+)"', expression):
+    for name in quoted(expression):
         if name not in names:
             near = get_close_matches(name, names, n=1)
             return f'did you mean "{near[0]}"?' if near else f'there is no "{name}"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from longfat.errors import StudyError
 from longfat.foreign import read_text, shown
 from longfat.own._code import located_all
 from longfat.scenario import Source, check_seed, plain_value
-from longfat.study._design import MOST_POINTS, Axis, Design, Range, axes_of
+from longfat.study._design import MOST_POINTS, Axis, Design, Range, axes_of, read_expression
 from longfat.study._points import seeds_of
 from longfat.study._values import between
 
@@ -289,10 +289,11 @@ def _check(study: StudyFile) -> None:
     """Refuses what no type can tell."""
     _check_seeds(study)
     keys = study.design.keys
-    for key in study.derive:
+    for key, expression in study.derive.items():
         if key in (*keys, "seed", "error", "run"):
             message = f"`derive` has `{key}`, which is already a column"
             raise StudyError(message)
+        read_expression(expression, f"derive.{key}")
     names = [plot.name for plot in study.plot if plot.name]
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or names.count(name) > 1:
@@ -304,7 +305,7 @@ def _check(study: StudyFile) -> None:
     asked += [("`compare` is between values of", each.between) for each in study.compare]
     for what, key in asked:
         if key not in keys:
-            message = f"{what} `{shown(key)}`, which does not vary: {_suggest(key, keys)}"
+            message = f"{what} `{shown(key)}`, which does not vary: {suggestion(key, keys)}"
             raise StudyError(message)
 
 
@@ -330,11 +331,12 @@ def _check_seeds(study: StudyFile) -> None:
         raise StudyError(message)
 
 
-def _suggest(given: str, keys: tuple[str, ...]) -> str:
-    near = get_close_matches(given, keys, n=1)
+def suggestion(given: str, known: Sequence[str]) -> str:
+    """What a misspelt key or number was probably meant to be, or what there is."""
+    near = get_close_matches(given, known, n=1)
     if near:
         return f"did you mean `{near[0]}`?"
-    return f"there are {', '.join(keys)}" if keys else "nothing does"
+    return f"there are {', '.join(known)}" if known else "nothing does"
 
 
 def flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:

@@ -40,6 +40,24 @@ def of_summary(summary: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
+def names_of(summary: Mapping[str, Any]) -> set[str]:
+    """The names of the numbers that runs like this one may have, also of those that this one lacks.
+
+    >>> sorted(names_of({"flows": [{"name": "a[0]", "rtt_s": None}], "jain": {"a": None}}))
+    ['flows.a.rtt_s', 'jain.a']
+    """
+    flows = {flow["name"].partition("[")[0]: flow for flow in summary["flows"]}
+    return set(of_summary(_filled({**summary, "flows": list(flows.values())})))
+
+
+def _filled(value: Any) -> Any:  # noqa: ANN401 - of a summary
+    if isinstance(value, dict):
+        return {key: _filled(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled(entry) for entry in value]
+    return 0.0 if value is None else value
+
+
 def of_fluid(
     scenario: Scenario, *, model: str, price: str, delay: bool, equilibrium: bool
 ) -> dict[str, float]:

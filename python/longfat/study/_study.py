@@ -13,7 +13,7 @@ from longfat.errors import StudyError
 from longfat.own import NOTHING, Brought, Code
 from longfat.results._folder import checksum, write_whole
 from longfat.study._chunk import FILE
-from longfat.study._file import Plot, StudyFile, Until, read_study
+from longfat.study._file import Plot, StudyFile, Until, read_study, suggestion
 from longfat.study._parts import PARTS, Claims, Parts
 from longfat.tables import page
 
@@ -232,11 +232,7 @@ class Study:
 
     def _check(self, name: str) -> None:
         if name not in self.numbers:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, self.numbers, n=1)
-            hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(self.numbers)}"
-            message = f"no run has `{name}`: {hint}"
+            message = f"no run has `{name}`: {suggestion(name, self.numbers)}"
             raise StudyError(message)
 
 
@@ -313,13 +309,15 @@ class Opened:
             first = self._share(self.runs.batch(counts), shard)
             known = int(parts.finished(first.ids).sum())
             if not merge:
+                from longfat.study._asked import refuse_unknown
                 from longfat.study._engines import engine_for
                 from longfat.study._work import Work
 
                 def engine() -> Engine:
                     return engine_for(workers=workers, dask=dask, executor=executor)
 
-                with Work(self.runs, parts, claims, engine, mark, progress) as work:
+                named = refuse_unknown(self.file)
+                with Work(self.runs, parts, claims, engine, mark, progress, named) as work:
                     counts = self._work_off(work, counts, shard)
             else:
                 counts = self._counts(parts, counts)

@@ -83,6 +83,7 @@ class Work:
         begin: Makes what runs them, when there is something to run: a study that is finished needs no cluster.
         mark: The checksum of the study file in the folder.
         tell: Told how far it has come.
+        named: Told once which numbers simulations have, as soon as one is finished.
     """
 
     runs: Runs
@@ -91,6 +92,7 @@ class Work:
     begin: Callable[[], Engine]
     mark: str
     tell: StudyProgress | None = None
+    named: Callable[[Collection[str]], object] | None = None
     _elsewhere: list[int] = field(default_factory=list)
     _retry: deque[int] = field(default_factory=deque)
     _tries: dict[int, int] = field(default_factory=dict)
@@ -113,6 +115,7 @@ class Work:
         """Runs whatever of a batch is not finished.
 
         Raises:
+            StudyError: The study asks for a number that runs do not have.
             KeyboardInterrupt: Ctrl-C. What is finished stays.
         """
         self.parts.refresh()
@@ -165,6 +168,9 @@ class Work:
         self._spent += finished.seconds
         self._worth += chunk.cost
         self._count(over.runs, finished.failed)
+        if finished.names and self.named is not None:
+            self.named(finished.names)
+            self.named = None
 
     def _count(self, runs: Collection[int], failed: int) -> None:
         self._done += len(runs)
