@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from longfat.study._advice import Advised, _picked, _promising
+from longfat.study._advice import Advice, Advised, _picked, _promising
+from longfat.study._advice_page import headline
 from longfat.study._question import Choice, Question, all_choices, carried, duration_for
 from longfat.study._setup import Setup
 from longfat.study._statistics import Estimate
@@ -114,7 +115,7 @@ def test_controllers_have_the_queues_that_they_need() -> None:
 
 
 def told(
-    control: str, used: float, delay: float, kept: float = 1.0, *, half: float = 0.0
+    control: str, used: float, delay: float, kept: float | None = 1.0, *, half: float = 0.0
 ) -> Advised:
     numbers = {"utilisation": used, "queue_mean_s": delay, "kept": kept, "transfer_s": 10 / used}
     estimates = {name: Estimate(mean, half, 3) for name, mean in numbers.items()}
@@ -145,6 +146,22 @@ def test_what_the_seeds_do_not_decide_is_said() -> None:
     assert doubts == ["not told apart from the advised one by 3 seeds: other, 1 stream, 1 bdp"]
     _, rough = _picked([told("rough", 1.0, 0.001, 0.2)], QUESTION)
     assert rough[0].startswith("none that is busy enough leaves a flow of cubic half")
+
+
+def test_what_is_left_to_the_other_may_be_unknown() -> None:
+    unknown, rough = told("unknown", 1.0, 0.001, None), told("rough", 1.0, 0.002, 0.2)
+    picks, doubts = _picked([unknown], QUESTION)
+    assert set(picks) == {"advised", "fastest", "least delay"}
+    assert len(doubts) == 1
+    assert doubts[0].startswith("what a flow of cubic keeps is unknown")
+    found = Advice(QUESTION, (), (unknown,), picks, tuple(doubts))
+    assert "what a flow of cubic beside it keeps is unknown" in headline(found)
+    picks, doubts = _picked([unknown, rough], QUESTION)
+    assert picks["gentlest"] is rough
+    assert [doubt.partition(" of cubic")[0] for doubt in doubts] == [
+        "none that is busy enough leaves a flow",
+        "what a flow",
+    ]
 
 
 def test_the_best_of_each_controller_is_looked_at_closely() -> None:

@@ -131,7 +131,7 @@ def advise_command(
     from longfat.study._advice import cost_s
     from longfat.study._question import Question, all_choices, carried, duration_for
     from longfat.study._setup import Setup, split_controls
-    from longfat.units import plain
+    from longfat.units import plain, plural
 
     wanted = split_controls(controls)
     if not wanted:
@@ -146,7 +146,7 @@ def advise_command(
     code = Code(allowed=allow_code)
     with in_options():
         cost = cost_s(question, code)
-    told = f"{len(choices)} choices, at most about {_lasts(cost)} on this machine"
+    told = f"{plural(len(choices), 'choice')}, at most about {_lasts(cost)} on this machine"
     if dry_run:
         click.echo(told)
         return
@@ -200,6 +200,7 @@ def _print(found: Advice, target: Path) -> None:
     from longfat.commands._console import console, show
     from longfat.study._advice_page import closely_table, headline, others
     from longfat.study._setup import label_of
+    from longfat.units import plural
 
     screen = console()
     screen.print(f"{headline(found)}\n", soft_wrap=True)
@@ -209,8 +210,9 @@ def _print(found: Advice, target: Path) -> None:
         screen.print()
     show(screen, closely_table(found))
     question = found.question
+    spread = ", ± half of the 95 % confidence interval" if question.seeds > 1 else ""
     screen.print(
-        f"\nover {question.seeds} seeds, ± half of the 95 % confidence interval; transfer: {question.size}; "
+        f"\nover {plural(question.seeds, 'seed')}{spread}; transfer: {question.size}; "
         f"kept: by a flow of {label_of(question.other)}, as a share of what it has beside its like",
         soft_wrap=True,
     )

@@ -29,6 +29,7 @@ from longfat.study._question import KINDS, TOO_LONG, Choice, Question
 from longfat.study._runner import Job, run_many, usable_cores
 from longfat.study._setup import GROUP, LINK, ORIGIN, OTHER, label_of
 from longfat.study._statistics import Estimate, estimate
+from longfat.units import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -306,23 +307,32 @@ def _picked(closely: Sequence[Advised], question: Question) -> tuple[dict[str, A
     """The choice to take by aim, and what cannot be said about it."""
     best = max(each.mean("utilisation") or 0.0 for each in closely)
     busy = [each for each in closely if (each.mean("utilisation") or 0.0) >= ENOUGH * best]
-    gentle = [each for each in busy if (each.mean("kept") or 0.0) >= KEPT]
+    measured = [each for each in busy if each.mean("kept") is not None]
+    gentle = [each for each in measured if (each.mean("kept") or 0.0) >= KEPT]
     picks = {"advised": _least(gentle or busy, "queue_mean_s")}
     if finished := [each for each in closely if not each.unfinished]:
         picks["fastest"] = _least(finished, "transfer_s")
     picks["least delay"] = _least(busy, "queue_mean_s")
-    picks["gentlest"] = _least(busy, "kept", largest=True)
+    if measured:
+        picks["gentlest"] = _least(measured, "kept", largest=True)
     doubts = []
-    if not gentle:
+    other = label_of(question.other)
+    if measured and not gentle:
         doubts.append(
-            f"none that is busy enough leaves a flow of {label_of(question.other)} half of what it has beside "
-            "its like"
+            f"none that is busy enough leaves a flow of {other} half of what it has beside its like"
+        )
+    if unknown := [each for each in busy if each.mean("kept") is None]:
+        told = "; ".join(each.choice.label for each in unknown)
+        doubts.append(
+            f"what a flow of {other} keeps is unknown, since it has nothing beside its like either: {told}"
         )
     advised = picks["advised"]
     alike = [each for each in gentle or busy if each is not advised and _alike(each, advised)]
     if alike:
         told = "; ".join(each.choice.label for each in alike)
-        doubts.append(f"not told apart from the advised one by {question.seeds} seeds: {told}")
+        doubts.append(
+            f"not told apart from the advised one by {plural(question.seeds, 'seed')}: {told}"
+        )
     late = [each for each in closely if each.unfinished]
     if late:
         told = "; ".join(each.choice.label for each in late)

@@ -11,7 +11,7 @@ from longfat.study._compared import with_interval
 from longfat.study._question import KINDS
 from longfat.study._setup import label_of
 from longfat.tables import TextTable, page
-from longfat.units import LASTING, RATE, SHARE, TIME, Units, amount, plain, ruler
+from longfat.units import LASTING, RATE, SHARE, TIME, Units, amount, plain, plural, ruler
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,9 +59,11 @@ def headline(found: Advice) -> str:
     ]
     if advised.mean("transfer_s") is not None:
         parts.append(f"{found.question.size} in {_number(advised, 'transfer_s', LASTING)}")
-    parts.append(
-        f"a flow of {other} beside it keeps {_number(advised, 'kept', SHARE)} of what it has beside its like"
-    )
+    if advised.mean("kept") is None:
+        parts.append(f"what a flow of {other} beside it keeps is unknown")
+    else:
+        kept = _number(advised, "kept", SHARE)
+        parts.append(f"a flow of {other} beside it keeps {kept} of what it has beside its like")
     choice = f"{advised.control} with {advised.streams} {streams} and a buffer of {advised.choice.buffer}"
     return f"take {choice}: {'; '.join(parts)}"
 
@@ -122,7 +124,7 @@ def _capital(text: str) -> str:
 
 
 _METHOD = (
-    "Simulated packet by packet, {duration} each, the first {warmup} left out, over {seeds} seeds; ± half of "
+    "Simulated packet by packet, {duration} each, the first {warmup} left out, over {seeds}; ± half of "
     "the 95 % confidence interval. Added delay: what the queue adds to the round trip, on average and at most "
     "99 % of the time. Transfer: {size}, slow start included. Kept: what a flow of {other} has that was there "
     "before, as a share of what it has beside as many of its like."
@@ -158,7 +160,7 @@ def _page(found: Advice, svg: str) -> str:
         _METHOD.format(
             duration=setup.duration,
             warmup=setup.warmup,
-            seeds=question.seeds,
+            seeds=plural(question.seeds, "seed"),
             size=question.size,
             other=label_of(question.other),
         ),
