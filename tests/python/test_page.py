@@ -426,6 +426,54 @@ def test_averages_without_what_is_shown_are_refused(run_folder: Path) -> None:
             report(run_folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "share", "told"),
+    [
+        ("scenario.toml", 0.0, "it is empty"),
+        ("scenario.toml", 0.9, "scenario.toml is not what a run writes there"),
+        (
+            "flows.parquet",
+            0.5,
+            "flows.parquet is not what a run writes there: it is no Parquet file",
+        ),
+        (
+            "limits.parquet",
+            0.5,
+            "limits.parquet is not what a run writes there: it is no Parquet file",
+        ),
+        (
+            ".longfat.json",
+            0.5,
+            "its `.longfat.json`, which lists what longfat wrote there, cannot be read",
+        ),
+    ],
+)
+def test_a_file_cut_short_is_refused_by_every_command(
+    run_folder: Path, longfat: Command, name: str, share: float, told: str
+) -> None:
+    path = run_folder / name
+    content = path.read_bytes()
+    end = int(share * len(content))
+    if name == "scenario.toml":  # within a text
+        end = content.index(b'"', end) + 1 if share and content[:end].count(b'"') % 2 == 0 else end
+    path.write_bytes(content[:end])
+    for words in (["report"], ["explain"], ["compare", run_folder]):
+        done = longfat(*words, run_folder)
+        assert done.returncode == 2, words
+        assert told in done.stderr
+    assert not list(run_folder.parent.glob("*.html"))
+
+
+def test_a_file_that_was_changed_is_named(run_folder: Path, longfat: Command) -> None:
+    path = run_folder / "scenario.toml"
+    path.write_text("# mine\n" + path.read_text("utf-8"), "utf-8")
+    for words in (["explain"], ["compare", run_folder]):
+        done = longfat(*words, run_folder)
+        assert done.returncode == 0, done.stderr
+        assert "changed after longfat wrote" in done.stderr
+        assert "`scenario.toml`" in done.stderr
+
+
 def test_what_is_no_result_is_refused(own_folder: Path, longfat: Command) -> None:
     (own_folder / "stranger").mkdir()
     (own_folder / "stranger/notes.txt").write_text("mine", "utf-8")

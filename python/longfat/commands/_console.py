@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from longfat.results._saved_folder import SavedFolder
+
 _WIDE = 160
 """The width of a table written to a file or a pipe, where nothing should be cut."""
 
@@ -180,6 +182,16 @@ def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterat
                 bar.update(task, total=1.0, completed=share, description=what)
 
         yield advance
+
+
+def tell_changed(results: Iterable[SavedFolder]) -> None:
+    """Says on standard error which files of results are not as they were written."""
+    for each in results:
+        if each.changed:
+            told = ", ".join(f"`{name}`" for name in each.changed)
+            click.echo(
+                f"warning: changed after longfat wrote {each.folder}: {told}", file=sys.stderr
+            )
 
 
 def refuse_missing(file: Path) -> None:

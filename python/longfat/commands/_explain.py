@@ -26,10 +26,14 @@ def explain_command(folder: Path, plot: Path | None, *, as_json: bool) -> None:
     longfat run scenarios/first.toml
     longfat explain runs/first-1 --plot why.png
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
+    from longfat.commands._console import tell_changed
     from longfat.explanation import explain
     from longfat.foreign import json_text
+    from longfat.results._saved import SavedRun
 
-    found = explain(folder)
+    run = SavedRun(folder)
+    found = explain(run)
+    tell_changed([run])
     if plot is not None:
         try:
             found.plot(plot)

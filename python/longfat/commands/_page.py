@@ -50,11 +50,12 @@ def compare_command(runs: tuple[Path, ...], out: Path | None, *, quiet: bool) ->
 
     RUN is a folder that `longfat run` wrote. The tables are printed, and a page has them with the charts.
     """
-    from longfat.commands._console import console, show
+    from longfat.commands._console import console, show, tell_changed
     from longfat.page._compare import compare_page, place_of, read_runs
     from longfat.page._kit import write
 
     found = read_runs(runs)
+    tell_changed(found.runs)
     made = write(place_of(found, out), compare_page(found))
     if quiet:
         return

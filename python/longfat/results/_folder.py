@@ -61,6 +61,13 @@ def manifest(folder: Path) -> Manifest | None:
         return None
 
 
+def unlisted(folder: Path) -> str:
+    """Why there is no list of what longfat wrote into a folder."""
+    if (folder / MANIFEST).is_file():
+        return f"its `{MANIFEST}`, which lists what longfat wrote there, cannot be read"
+    return f"it has no `{MANIFEST}`, which lists what longfat wrote there"
+
+
 class ResultFolder:
     """A folder that appears whole, replacing an earlier result, when `commit` is called; otherwise not at all.
 
@@ -196,10 +203,7 @@ def _refusal(folder: Path, kind: str) -> str | None:  # noqa: PLR0911 - one for 
         return None
     listed = manifest(folder)
     if listed is None:
-        return (
-            f"it has no `{MANIFEST}`, which lists what longfat wrote there; "
-            "move it away, or choose another folder"
-        )
+        return f"{unlisted(folder)}; move it away, or choose another folder"
     if listed.longfat != kind:
         return f"it is {listed.longfat}, not {kind}"
     for name in sorted(_files(folder)):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import ResultError
 from longfat.foreign import read_text, shown
-from longfat.results._folder import FLUID, RUN, SCENARIO, TABLES, checksum, manifest
+from longfat.results._folder import FLUID, RUN, SCENARIO, TABLES, checksum, manifest, unlisted
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     import os
@@ -51,12 +58,31 @@ class SavedFolder:
         self._listed = checked(self.folder, kind)
         self.version = self._listed.version
         self.scenario = self._text(SCENARIO)
+        self._refuse_broken()
 
     def __repr__(self) -> str:
         """The folder, in one line."""
         return f"<{type(self).__name__} {self.folder}>"
 
-    @property
+    def _refuse_broken(self) -> None:
+        """Refuses a scenario or a table that nobody can read, whether or not it will be asked for."""
+        import polars as pl
+
+        if not self.scenario.strip():
+            raise self._refusal(SCENARIO, "it is empty")
+        if checksum(self.folder / SCENARIO) != self._listed.files.get(SCENARIO):
+            try:
+                tomllib.loads(self.scenario)
+            except ValueError as error:
+                raise self._refusal(SCENARIO, str(error)) from error
+        for name in self._listed.files:
+            if name.endswith(".parquet"):
+                try:
+                    pl.read_parquet_schema(self.folder / name)
+                except pl.exceptions.PolarsError as error:
+                    raise self._refusal(name, "it is no Parquet file") from error
+
+    @cached_property
     def changed(self) -> list[str]:
         """Which files are not as they were written."""
         return [
@@ -147,10 +173,7 @@ def checked(folder: Path, kind: str) -> Manifest:
         raise ResultError(message)
     listed = manifest(folder)
     if listed is None:
-        message = (
-            f"{place} is no result folder: it has no `.longfat.json`, which lists what longfat wrote; "
-            "`longfat run` writes one"
-        )
+        message = f"{place} is no result folder: {unlisted(folder)}; `longfat run` writes one"
         raise ResultError(message)
     if listed.longfat != kind:
         message = f"{place} is {shown(listed.longfat)}, not {kind}"
