@@ -574,6 +574,23 @@ def test_numbers_are_derived(small: Path) -> None:
         study({**STUDY, "derive": {"x": '"flows.forward.goodput_bits"'}})
 
 
+@pytest.mark.parametrize("expression", ["1/0", "SQRT(-1)", "1e400", '"seed" / 0'])
+def test_what_is_finite_in_no_run_is_refused(small: Path, expression: str) -> None:
+    assert small.exists()
+    with pytest.raises(StudyError, match=r"`derive\.x`: .* is no finite number in any run"):
+        study(vary(vary={CONTROL: ["reno"]}, derive={"x": expression}))
+
+
+def test_what_is_finite_in_some_runs_is_told(file: Path, longfat: Command) -> None:
+    compare = f'[[compare]]\nof = "x"\nbetween = "{CONTROL}"\n'
+    given = FILE + f"""[derive]\nx = '1 / ("{RATE}" - 5e6) / ("seed" - 2)'\n""" + compare
+    file.write_text(given, "utf-8")
+    done = longfat("study", file)
+    assert done.returncode == 0, done.stderr
+    assert "x: no finite number in some runs at 4 points, so no mean there" in done.stdout
+    assert "not enough seeds to tell in 2 of them" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

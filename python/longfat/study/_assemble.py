@@ -122,18 +122,27 @@ class Assembly:
         import polars as pl
 
         found: dict[str, None] = {}
+        derived = list(self._runs.file.derive)
+        finite: set[str] = set()
         errors: list[str] = []
         for some in self._runs.blocks(self._batch, BLOCK):
             rows = block(self._runs, self._parts, some)
             filled = rows.select(pl.all().is_not_null().any()).row(0, named=True)
             found.update((name, None) for name in numbers_of(rows, self._runs) if filled[name])
+            finite.update(name for name in derived if rows[name].is_finite().any())
             errors = rows[ERROR].drop_nulls().to_list()
             self.missing += errors.count(MISSING)
             self.failed += len(errors) - errors.count(MISSING)
-        derived = list(self._runs.file.derive)
         for name in derived:
             if name not in found and found:
                 raise StudyError(self._never(name, list(found)))
+            if name in found and name not in finite:
+                expression = self._runs.file.derive[name]
+                message = (
+                    f"`derive.{name}`: `{expression}` is no finite number in any run: does it divide by zero, "
+                    "or take a root or a logarithm of what has none?"
+                )
+                raise StudyError(message)
         measured = in_order([name for name in found if name not in derived])
         return [*measured, *(name for name in derived if name in found)]
 

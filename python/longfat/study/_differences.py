@@ -113,9 +113,10 @@ def _check(rows: pl.DataFrame, keys: Sequence[str], of: str, between: str) -> No
 
 
 def _probability(paired: Sequence[float]) -> float | None:
-    """How probable so large a mean difference were if there was none; `None` with fewer than two pairs."""
+    """How probable so large a mean difference were if there was none; `None` if that is unknown."""
     n = len(paired)
-    if n < 2:  # noqa: PLR2004 - one pair says nothing about the spread
+    # One pair says nothing about the spread, and what is infinite or no number nothing at all.
+    if n < 2 or not all(map(math.isfinite, paired)):  # noqa: PLR2004
         return None
     mean = math.fsum(paired) / n
     variance = math.fsum((value - mean) ** 2 for value in paired) / (n - 1)

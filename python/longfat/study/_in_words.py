@@ -97,6 +97,11 @@ def doubts(found: Found) -> list[str]:
             lines.append(
                 f"{name}: all seeds give the same at {plural(len(same), 'point')}, so ± 0 says nothing there"
             )
+    lines += [
+        f"{name}: no finite number in some runs at {plural(points, 'point')}, so no mean there"
+        for name in found.file.derive
+        if name in found.numbers and (points := int(found.table(name)[name].is_nan().sum()))
+    ]
     for each in found.file.compare:
         told = found.differences(each.of, each.between, to=each.to, correction=each.correction)
         untold = int((told["verdict"] == UNTOLD).sum())
