@@ -289,6 +289,13 @@ def _check(study: StudyFile) -> None:
     """Refuses what no type can tell."""
     _check_seeds(study)
     keys = study.design.keys
+    for key in study.set:
+        # What varies is set later, and a table replaces what is in it.
+        if over := next((each for each in keys if f"{key}.".startswith(f"{each}.")), None):
+            message = (
+                f"`{shown(key)}` is in `[set]`, but `{shown(over)}` varies: leave one of them out"
+            )
+            raise StudyError(message)
     for key, expression in study.derive.items():
         if key in (*keys, "seed", "error", "run"):
             message = f"`derive` has `{key}`, which is already a column"
