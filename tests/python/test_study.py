@@ -375,6 +375,21 @@ def test_a_number_of_thousands_of_digits_is_refused(file: Path, longfat: Command
     assert "Traceback" not in wrong.stderr
 
 
+def test_the_folder_of_another_study_is_not_taken_unseen(file: Path, longfat: Command) -> None:
+    assert longfat("study", file, "--out", "here", "--quiet").returncode == 0
+    told = "was made of another study"
+    assert told not in longfat("study", file, "--out", "here", "--seeds", "4").stderr
+    file.write_text(FILE.replace('"5 Mbit/s", ', ""), "utf-8")
+    assert told not in longfat("study", file, "--out", "here").stderr
+    assert told not in longfat("study", "here").stderr
+    file.write_text(FILE + '[set]\nduration = "3 s"\n', "utf-8")
+    assert told not in longfat("study", file, "--out", "here", "--dry-run").stderr
+    assert told in longfat("study", file, "--out", "here").stderr
+    for broken in ("broken", "sample = 3"):
+        Path("here/study.toml").write_text(broken, "utf-8")
+        assert told in longfat("study", file, "--out", "here").stderr
+
+
 def test_a_folder_with_something_else_is_left_alone(small: Path) -> None:
     assert small.exists()
     Path("mine").mkdir()

@@ -93,6 +93,12 @@ def study_command(
     if dry_run:
         _tell_forecast(opened.forecast(), workers, as_json=as_json)
         return
+    if opened.replaces_another and not quiet:
+        told = (
+            f"what is in {opened.folder} was made of another study: its tables and pictures are replaced, "
+            "its finished runs are kept"
+        )
+        click.echo(told, err=True)
     try:
         found = _run(opened, workers, dask, shard, merge=merge, quiet=quiet)
     except BaseException as error:

@@ -276,6 +276,21 @@ def _load(source: Source) -> tuple[dict[str, Any], str, Path, str]:
     return _parsed(text, origin), origin, path.parent, name.removeprefix("study-")
 
 
+def subject(text: str) -> dict[str, Any]:
+    """What makes a study file another one: its scenario, what is set, and which keys vary.
+
+    Raises:
+        StudyError: It is no study.
+    """
+    try:
+        study = msgspec.convert(_parsed(text, "the study"), StudyFile)
+    except msgspec.ValidationError as error:
+        raise StudyError(_in_words(error)) from error
+    tables = [study.vary, *study.zip, *([study.sample.vary] if study.sample else [])]
+    keys = sorted(key for table in tables for key in flat(table))
+    return {"scenario": study.scenario, "set": study.set, "keys": keys}
+
+
 def _parsed(text: str, origin: str) -> dict[str, Any]:
     try:
         content: dict[str, Any] = tomllib.loads(text)

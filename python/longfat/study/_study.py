@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from longfat.errors import StudyError
+from longfat.foreign import read_text
 from longfat.own import NOTHING, Brought, Code
 from longfat.results._folder import checksum, write_whole
 from longfat.study._chunk import FILE
-from longfat.study._file import Plot, StudyFile, Until, read_study, suggestion
+from longfat.study._file import Plot, StudyFile, Until, read_study, subject, suggestion
 from longfat.study._parts import PARTS, Claims, Parts
 from longfat.tables import page
 
@@ -267,6 +268,18 @@ class Opened:
         self.folder = Path("runs") / f"study-{name}" if out is None else Path(out)
         _refuse_other(self.folder)
         self.runs: Runs = Runs(self.file, base, code=code)
+
+    @property
+    def replaces_another(self) -> bool:
+        """Whether the folder has a study of another scenario, or in which other keys vary."""
+        try:
+            earlier = read_text(self.folder / FILE)
+        except (OSError, ValueError):
+            return False
+        try:
+            return subject(earlier) != subject(self.file.resolved(self.runs.content()))
+        except StudyError:
+            return True
 
     def forecast(self) -> Forecast:
         """What it takes, given what is already in the folder; of seeds `until`, the most."""
