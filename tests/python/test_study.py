@@ -689,6 +689,23 @@ def test_a_merge_says_what_is_missing(file: Path, longfat: Command) -> None:
     assert json.loads(merged.stdout)["known"] == 12
 
 
+def test_a_merge_of_nothing_writes_nothing(file: Path, longfat: Command) -> None:
+    for words in ([], ["--json"]):
+        merged = longfat("study", file, "--merge", "--out", "new", *words)
+        assert merged.returncode == 1
+        assert "12 runs of 12 missing" in merged.stderr
+        assert not Path("new").exists()
+    assert json.loads(merged.stdout)["rows"] is None
+    other = file.with_name("other.toml")
+    other.write_text(FILE + '[set]\nduration = "3 s"\n', "utf-8")
+    assert longfat("study", other, "--out", "new").returncode == 0
+    before = digest(Path("new"))
+    merged = longfat("study", file, "--merge", "--out", "new")
+    assert merged.returncode == 1
+    assert "replaced" not in merged.stderr
+    assert digest(Path("new")) == before
+
+
 def test_a_broken_file_is_found_and_made_again(file: Path, longfat: Command) -> None:
     first = study(file)
     reference = digest(first.folder)

@@ -93,7 +93,8 @@ def study_command(
     if dry_run:
         _tell_forecast(opened.forecast(), workers, as_json=as_json)
         return
-    if opened.replaces_another and not quiet:
+    idle = merge and opened.nothing() is not None
+    if opened.replaces_another and not (quiet or idle):
         told = (
             f"what is in {opened.folder} was made of another study: its tables and pictures are replaced, "
             "its finished runs are kept"
@@ -219,9 +220,10 @@ def _print(found: Study, shard: tuple[int, int] | None) -> None:
         )
         screen.print(f"\nwhen all are: longfat study {found.folder} --merge", soft_wrap=True)
         return
-    if found.missing < found.runs:
-        show(screen, found.means)
-        screen.print()
+    if found.missing == found.runs:
+        return
+    show(screen, found.means)
+    screen.print()
     known = f", {found.known:,} of them known" if found.known else ""
     failed = f", {found.failed:,} failed" if found.failed else ""
     screen.print(

@@ -207,6 +207,10 @@ class Parts:
         self._ids[place] = self._ids[place][:0]
         self._good[place] = self._good[place][:0]
 
+    def holds_any(self, ids: Ids) -> bool:
+        """Whether there is a row for any of these runs, be it of a failure."""
+        return any(bool(np.isin(some, ids).any()) for some in self._ids)
+
     def finished(self, ids: Ids) -> np.ndarray[Any, Any]:
         """Which of these runs have a row, and no error."""
         return self._search(ids) >= 0

@@ -308,6 +308,8 @@ class Opened:
             OSError: The folder cannot be written.
             KeyboardInterrupt: Ctrl-C. What is finished stays, and the same call goes on from there.
         """
+        if merge and (nothing := self.nothing()) is not None:
+            return nothing
         if isinstance(dask, str):
             from longfat.study._engines import check_address
 
@@ -337,6 +339,16 @@ class Opened:
             return self._finish(parts, claims, counts, shard, known)
         finally:
             claims.close()
+
+    def nothing(self) -> Study | None:
+        """The study, if none of its runs is finished: then there is nothing to put together, or to write."""
+        batch = self.runs.batch(self.runs.first_counts())
+        if (self.folder / PARTS).is_dir():
+            parts = Parts(self.folder, self.file.series)
+            parts.refresh()
+            if parts.holds_any(batch.ids):
+                return None
+        return Study(self.folder, len(batch), 0, 0, len(batch), file=self.file)
 
     def _work_off(
         self,
