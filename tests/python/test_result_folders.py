@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -259,7 +261,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(
     assert "Traceback" not in done.stderr
     if done.returncode:
         assert done.returncode == 2
-        assert done.stderr.splitlines()[-1].startswith("error: ")
+        assert re.match(r"error: (cannot write \S+: |\S+\.\w+: )", done.stderr.splitlines()[-1])
         assert "large" in done.stderr
         assert [path.name for path in own_folder.iterdir()] == ["small.toml"]
     else:
@@ -299,6 +301,21 @@ def test_a_full_output_is_told(longfat: Command, small: Path) -> None:
     assert done.stderr == "error: No space left on device\n"
     assert json.loads(Path("runs/small-1/summary.json").read_bytes())["seed"] == 1
     assert longfat("run", small).returncode == 0
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, None])
+def test_a_full_disk_is_told_with_its_place(own_folder: Path, number: int | None) -> None:
+    def refuse(_: Path) -> None:
+        raise OSError(*([] if number is None else [number]), os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match="cannot write page: No space left on device"):
+        write_whole(Path("page"), refuse)
+    with (
+        pytest.raises(OSError, match="cannot write runs/mine: No space left on device"),
+        ResultFolder("runs/mine", RUN) as folder,
+    ):
+        refuse(folder.path)
+    assert list(own_folder.iterdir()) == []
 
 
 def test_a_full_disk_is_an_os_error_from_python_too(

@@ -29,6 +29,7 @@ def explain_command(folder: Path, plot: Path | None, *, as_json: bool) -> None:
     from longfat.commands._console import tell_changed
     from longfat.explanation import explain
     from longfat.foreign import json_text
+    from longfat.results._folder import write_whole
     from longfat.results._saved import SavedRun
 
     run = SavedRun(folder)
@@ -36,7 +37,7 @@ def explain_command(folder: Path, plot: Path | None, *, as_json: bool) -> None:
     tell_changed([run])
     if plot is not None:
         try:
-            found.plot(plot)
+            write_whole(plot, found.plot)
         except ValueError as error:
             raise click.UsageError(str(error)) from error
     click.echo(json_text(found.as_dict(), indent=2) if as_json else str(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -34,6 +35,9 @@ SCENARIO = "scenario.toml"
 
 RUN, FLUID = "a run", "a fluid solution"
 """Kinds of result folders, as messages and manifests have them."""
+
+_FULL = (None, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a write ends with that names no file: where there is no space, or no disk any more."""
 
 _CHUNK = 1 << 20
 _ATTEMPTS = 5
@@ -104,8 +108,7 @@ class ResultFolder:
             self._remove_parents()
             if not isinstance(error, OSError):
                 raise
-            message = f"cannot write {self.target}: {error.strerror}"
-            raise type(error)(error.errno, message) from error
+            raise _placed(error, self.target) from error
         try:
             # Not before: another process might just be exchanging the folder.
             self._check()
@@ -121,11 +124,17 @@ class ResultFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Removes what was not committed."""
+        """Removes what was not committed.
+
+        Raises:
+            OSError: There was no space for it, which is said with its place.
+        """
         try:
             self._workshop.__exit__(kind, error, trace)
         finally:
             self._remove_parents()
+        if isinstance(error, OSError) and _is_nameless(error):
+            raise _placed(error, self.target) from error
 
     def commit(self) -> None:
         """Puts the folder in its place. An earlier result there is removed.
@@ -188,10 +197,26 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     Raises:
         OSError: It cannot be written; what was there remains.
     """
-    with Workshop(path) as workshop:
-        made = workshop.work / path.name
-        write(made)
-        made.replace(path)
+    try:
+        with Workshop(path) as workshop:
+            made = workshop.work / path.name
+            write(made)
+            made.replace(path)
+    except OSError as error:
+        if _is_nameless(error):
+            raise _placed(error, path) from error
+        raise
+
+
+def _is_nameless(error: OSError) -> bool:
+    """Whether a write ended so that nobody could tell which; what the engine raises has no number."""
+    return type(error) is OSError and error.filename is None and error.errno in _FULL
+
+
+def _placed(error: OSError, place: Path) -> OSError:
+    """An error that names no file, as that of writing `place`."""
+    reason = error.strerror or str(error)
+    return type(error)(error.errno or errno.EIO, f"cannot write {place}: {reason}")
 
 
 def _refusal(folder: Path, kind: str) -> str | None:  # noqa: PLR0911 - one for each reason

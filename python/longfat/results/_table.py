@@ -121,5 +121,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[None]:
 
     try:
         yield
-    except pl.exceptions.ComputeError as error:
-        raise OSError(errno.EIO, str(error), os.fspath(path)) from error
+    except (pl.exceptions.ComputeError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        number = error.errno if isinstance(error, OSError) else None
+        raise OSError(number or errno.EIO, str(error), os.fspath(path)) from error
