@@ -57,6 +57,11 @@ def fiber_alpha(
         )
         raise ValueError(message)
     window = _segments(rate, rtt, packet)
+    if not window > 0:
+        message = (
+            f"nothing is in flight at {rate} with a round trip of {rtt}: both have to be above 0"
+        )
+        raise ValueError(message)
     friendly = _segments(friendly_below, rtt, packet)
     if friendly < 1:
         message = f"{friendly_below} is less than one packet of {packet} per round trip of {rtt}"
@@ -85,5 +90,8 @@ def fiber_alpha(
 
 def _segments(rate: str, rtt: str, packet: str) -> float:
     """Packets per round trip."""
-    bits = quantity("rate", rate) * (quantity("time", rtt) / PICOSECONDS)
-    return bits / (8 * quantity("size", packet))
+    size = quantity("size", packet)
+    if not size > 0:
+        message = f"a packet of {packet} is none: it has to have a size"
+        raise ValueError(message)
+    return quantity("rate", rate) * (quantity("time", rtt) / PICOSECONDS) / (8 * size)

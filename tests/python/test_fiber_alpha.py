@@ -52,6 +52,19 @@ def test_a_fibre_that_loses_nothing_needs_no_bound(loss: float) -> None:
         longfat.fiber_alpha("1 Gbit/s", "100 ms", fibre_loss=loss)
 
 
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        (("0 Gbit/s", "100 ms"), "nothing is in flight at 0 Gbit/s"),
+        (("10 Gbit/s", "0 ms"), "a round trip of 0 ms"),
+        (("10 Gbit/s", "100 ms", "0 B"), "a packet of 0 B is none"),
+    ],
+)
+def test_a_path_that_carries_nothing_is_refused(path: tuple[str, ...], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        longfat.fiber_alpha(*path)  # type: ignore[arg-type]
+
+
 def test_quantities_have_units() -> None:
     with pytest.raises(ValueError, match="did you mean"):
         longfat.fiber_alpha("1 gbit/s", "100 ms")
