@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 CASES = 200
 """Random sequences of events, if nothing else is said."""
 
+MOST_CASES = 1_000_000
+"""No more of them are tried."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -177,10 +180,15 @@ def check(
 
     Raises:
         TypeError: It is no controller.
-        ValueError: There is no controller of this name, or the seed is no whole number from 0 up.
+        ValueError: There is no controller of this name, or a number is out of range.
         KeyboardInterrupt: Ctrl-C was pressed.
     """
     seed = check_seed(seed)
+    if not 1 <= cases <= MOST_CASES:
+        message = (
+            f"{cases:,} sequences of events cannot be tried: ask for 1 to {MOST_CASES:,} cases"
+        )
+        raise ValueError(message)
     if isinstance(controller, str):
         names = [each["name"] for each in _longfat.controllers()]
         if controller not in names:

@@ -139,6 +139,9 @@ def test_the_same_seed_finds_the_same() -> None:
 def test_only_controllers_are_checked() -> None:
     with pytest.raises(ValueError, match=r"called `cubik`: did you mean `cubic`\?"):
         package.check("cubik")
+    for cases in (-1, 0, 2**80):
+        with pytest.raises(ValueError, match=r"ask for 1 to 1,000,000 cases"):
+            package.check("cubic", cases=cases)
     with pytest.raises(TypeError, match="neither a controller nor a queue"):
         package.check(3)  # type: ignore[arg-type]
 

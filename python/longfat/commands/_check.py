@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from longfat.commands._options import command
+from longfat.conformance import CASES, MOST_CASES
 from longfat.scenario import LARGEST_SEED
 
 
@@ -19,8 +20,8 @@ from longfat.scenario import LARGEST_SEED
 )
 @click.option(
     "--cases",
-    type=click.IntRange(1, 1_000_000),
-    default=200,
+    type=click.IntRange(1, MOST_CASES),
+    default=CASES,
     show_default=True,
     help="How many of them.",
 )
