@@ -531,6 +531,14 @@ def test_wrong_input_is_refused(
     assert list(own_folder.iterdir()) == []
 
 
+def test_a_single_text_is_one_incumbent_and_one_pattern() -> None:
+    prepared = Prepared("exp", against="reno", cells="fairness")
+    assert [each.name for each in prepared.against] == ["reno"]
+    assert {cell.group for cell in prepared.cells} == {"fairness"}
+    (one,) = Prepared("exp", against={"kind": "stcp"}, cells="fairness").against  # type: ignore[arg-type]
+    assert one.name == "stcp"
+
+
 def test_wrong_input_is_refused_in_python() -> None:
     with pytest.raises(EvaluationError, match="there is no scale `huge`"):
         evaluate("exp", scale="huge")  # type: ignore[arg-type]

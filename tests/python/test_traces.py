@@ -420,6 +420,8 @@ def test_what_cannot_be_traced_is_refused(own_folder: Path, longfat: Command) ->
     assert not (own_folder / "runs").exists()
     with pytest.raises(TraceError, match="qlog has a file for each long flow, for 1000 at most"):
         package.run(LOSSY.replace("count = 2", "count = 1001"), qlog=True)
+    with pytest.raises(TraceError, match="renos"):
+        package.run(LOSSY, qlog=True, at="renos")
     with pytest.raises(TraceError, match="0 packets are no trace"):
         package.run(LOSSY, pcap=True, trace_packets=0)
     with pytest.raises(ValueError, match="no trace"):

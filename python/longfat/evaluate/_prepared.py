@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from longfat.evaluate.cells._scenarios import dumbbell
 from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from longfat._longfat import Scenario
     from longfat.evaluate._pool import Outcome
@@ -88,7 +89,8 @@ class Prepared:
         if not 1 <= self.seeds <= MOST_SEEDS:
             message = f"an evaluation has from 1 to {MOST_SEEDS:,} seeds, not {self.seeds:,}"
             raise EvaluationError(message)
-        mentioned = [Contender.of(each, allow_code=allow_code) for each in (control, *against)]
+        others = [against] if isinstance(against, (str, Mapping)) else against
+        mentioned = [Contender.of(each, allow_code=allow_code) for each in (control, *others)]
         self.subject, *self.against = [each.beside(mentioned) for each in mentioned]
         _refuse_twice(self.against)
         self.digest = _probed(self.subject)
@@ -97,7 +99,7 @@ class Prepared:
         incumbents = {each.name: each.control for each in self.against}
         every = [cell for group in GROUPS for cell in group.make(incumbents)]
         asked = [cell for cell in every if scale == "full" or not cell.full_only]
-        self.cells = chosen(asked, cells)
+        self.cells = chosen(asked, [cells] if isinstance(cells, str) else cells)
         self._patient = bool(cells)
         present = {cell.group for cell in self.cells}
         self.groups: list[Group] = [group for group in GROUPS if group.name in present]

@@ -61,7 +61,7 @@ class Traces:
             scenario,
             pcap=folder / PCAP if pcap else None,
             qlog=folder if qlog else None,
-            at=list(at),
+            at=[at] if isinstance(at, str) else list(at),
             packets=most,
         )
 
