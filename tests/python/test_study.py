@@ -641,6 +641,9 @@ def test_what_a_first_run_lacks_may_be_asked_for(small: Path) -> None:
     given = vary(vary=late, derive={"half": f'"{GOODPUT}" / 2', "one": "1.0"})
     found = study({**given, "plot": [{"x": "flow.forward.start", "y": "one"}]}, workers=1)
     assert found.failed == 0
+    limited = {"flow.forward.receive_window": ["none", "3 packets"]}
+    waited = "flows.forward.receiver_limited_s"
+    assert waited in study(vary(vary=limited, derive={"w": f'"{waited}"'}), out="w").numbers
     both = vary(vary={"engine": ["packets", "fluid"]}, fluid={"price": "overflow"})
     price = "links.bottleneck.forward.price"
     assert price in study({**both, "derive": {"p": f'2 * "{price}"'}}, out="both").numbers

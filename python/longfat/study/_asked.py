@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from longfat.study._file import StudyFile
 
 _TABLES = ("link", "flow", "traffic")
+_SOMETIMES = ".receiver_limited_s"
+"""Only runs have it in which a receiver has a window."""
 
 
 def refuse_unknown(file: StudyFile) -> Callable[[Collection[str]], None] | None:
@@ -30,7 +32,7 @@ def refuse_unknown(file: StudyFile) -> Callable[[Collection[str]], None] | None:
     def refuse(names: Collection[str]) -> None:
         known = [*in_order(list(names)), *file.derive, *keys, "seed"]
         for place, name in _asked(file):
-            if name not in known:
+            if name not in known and not name.endswith(_SOMETIMES):
                 message = f"`{place}`: no run has `{name}`: {suggestion(name, known)}; what is finished is kept"
                 raise StudyError(message)
 
