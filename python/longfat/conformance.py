@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 from longfat import _longfat
 from longfat.foreign import shown
 from longfat.own import Brought, handle
-from longfat.scenario import check_seed
+from longfat.scenario import MOST_CASES, check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 CASES = 200
 """Random sequences of events, if nothing else is said."""
-
-MOST_CASES = 1_000_000
-"""No more of them are tried."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,9 @@ PICOSECONDS = 10**12
 LARGEST_SEED = 2**63 - 1
 """TOML has no larger integer."""
 
+MOST_CASES = 1_000_000
+"""No more sequences of events are tried of a controller."""
+
 LARGEST_TRACE = 10**12
 """So many packets are some 80 TB of a trace."""
 

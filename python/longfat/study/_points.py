@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from longfat.errors import ScenarioError
 from longfat.scenario import MOST_SEEDS, check_seed, quantities
@@ -153,9 +154,15 @@ def seeds_of(seeds: int | Iterable[int]) -> list[int]:
     Raises:
         ScenarioError: One of them is negative, or larger than a scenario file could say; or there are too many.
     """
-    found = list(islice(range(1, seeds + 1) if isinstance(seeds, int) else seeds, MOST_SEEDS + 1))
+    given: Iterable[int]
+    # The integers of NumPy too.
+    if isinstance(seeds, SupportsIndex):
+        number = index(seeds)
+        given, count = range(1, number + 1), f"{number:,}"
+    else:
+        given, count = seeds, f"more than {MOST_SEEDS:,}"
+    found = list(islice(given, MOST_SEEDS + 1))
     if len(found) > MOST_SEEDS:
-        count = f"{seeds:,}" if isinstance(seeds, int) else f"more than {MOST_SEEDS:,}"
         message = (
             f"{count} seeds are asked for: no more than {MOST_SEEDS:,} are run of each setting"
         )
