@@ -256,7 +256,7 @@ fn dctcp_holds_the_queue_near_the_step() {
     assert!(reno < 0.99, "Reno uses {reno}");
 }
 
-/// Prague's window grows by (R/R_v)² so that its rate does not depend on round trips below 25 ms. Behind a dual queue, whose
+/// Prague's window grows by `(R/R_v)²` so that its rate does not depend on round trips below 25 ms. Behind a dual queue, whose
 /// marks come in bursts, the longer of 5 and 20 ms has up to twice as much; without `least_rtt` the shorter has nearly
 /// seven times as much.
 #[test]
