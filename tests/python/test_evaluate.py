@@ -542,7 +542,7 @@ def test_a_single_text_is_one_incumbent_and_one_pattern() -> None:
 def test_wrong_input_is_refused_in_python() -> None:
     with pytest.raises(EvaluationError, match="there is no scale `huge`"):
         evaluate("exp", scale="huge")  # type: ignore[arg-type]
-    with pytest.raises(EvaluationError, match="needs one seed at least, not 0"):
+    with pytest.raises(EvaluationError, match="has from 1 to 10,000 seeds, not 0"):
         evaluate("exp", seeds=0)
     with pytest.raises(EvaluationError, match="a controller has a `kind`"):
         evaluate({"gamma": 1})
