@@ -271,7 +271,8 @@ typedef struct longfat_controller {
   double (*threshold)(const void *state, const double *p);
   /* The host asks for another window. */
   void (*on_adjustment)(void *state, const longfat_adjustment *event, const longfat_path *path, const double *p);
-  /* All that was in flight when recovery began is acknowledged. */
+  /* All that was in flight when recovery began is acknowledged. on_feedback follows, in which limited may still be
+   * LONGFAT_BY_RECOVERY: no window grows on that acknowledgment. */
   void (*on_recovered)(void *state, double now, const longfat_path *path, const double *p);
   /* Data leaves again, after nothing was in flight. */
   void (*on_restart)(void *state, double now, const longfat_path *path, const double *p);
