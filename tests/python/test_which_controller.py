@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 import polars as pl
 
-ROOT = Path(__file__).parents[2]
+import study_support
+from study_support import ROOT
+
 PAGE = ROOT / "docs/which-controller.md"
 KEPT = ROOT / "studies/paths.csv"
 FINISHED = ROOT / "runs/study-paths/table.csv"
-NEIGHBOURS = ROOT / "studies/neighbours.csv"
-NEIGHBOURS_FINISHED = ROOT / "runs/study-neighbours/table.csv"
 BEGIN, END = (
     "<!-- paths: written by tests/python/test_which_controller.py -->\n",
     "<!-- end of paths -->",
@@ -106,16 +105,12 @@ def test_what_it_says_of_one_packet_in_nine_and_of_nine_tenths() -> None:
 
 def neighbours() -> dict[tuple[str, str, str], tuple[float, float]]:
     """What others keep, with half of the interval: by rate, kind of the others, and controller."""
-    if os.environ.get("UPDATE") and NEIGHBOURS_FINISHED.exists():
-        names = {
-            "link.bottleneck.rate": "rate",
-            "flow.other.control": "other",
-            "flow.one.control": "beside",
-        }
-        numbers = [pl.col(name).round_sig_figs(4) for name in ("share", "share_half_width")]
-        keys = [pl.col(key).alias(name) for key, name in names.items()]
-        pl.read_csv(NEIGHBOURS_FINISHED).select(*keys, *numbers).write_csv(NEIGHBOURS)
-    rows = pl.read_csv(NEIGHBOURS).rows()
+    names = {
+        "link.bottleneck.rate": "rate",
+        "flow.other.control": "other",
+        "flow.one.control": "beside",
+    }
+    rows = study_support.kept("neighbours", names, ("share", "share_half_width")).rows()
     return {(rate, other, beside): (share, half) for rate, other, beside, share, half in rows}
 
 
