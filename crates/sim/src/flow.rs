@@ -21,7 +21,8 @@ use crate::port::LATEST;
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
 use crate::right_sizing::RightSizing;
 use crate::sender::{
-    BurstSender, Numbered, Sender, SenderConfig, SenderCounts, Sends, Traced, Tracing, Within,
+    BurstSender, MOST_IN_FLIGHT, Numbered, Sender, SenderConfig, SenderCounts, Sends, Traced,
+    Tracing, Within,
 };
 
 /// One flow: its two ends, and the ways between them.
@@ -426,7 +427,7 @@ impl Flow {
             bytes: transport.packet.0 as u32,
             segments: config.segments,
             application: config.application.is_some(),
-            max_window: transport.max_window.unwrap_or(u64::MAX),
+            max_window: transport.max_window.unwrap_or(MOST_IN_FLIGHT),
             receive_window: transport.receive_window.map(Box::new),
             recovery: transport.recovery,
             rto_min: transport.rto_min,
@@ -441,6 +442,7 @@ impl Flow {
             careful_resume: transport.careful_resume,
             reaction,
             listener: Listener::new(negotiation),
+            member: config.member.of_scenario(),
             // Queueing delay is what exceeds the shortest propagation there ever is.
             propagation: rtt - route.shortening,
             acks_pass: route.acks_pass,

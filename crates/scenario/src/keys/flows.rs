@@ -192,7 +192,8 @@ pub(crate) const TRANSPORT: [Key; 23] = [
         "max_window",
         &[Count(1, ANY), Word("none")],
         NONE,
-        "the most that may be in flight, in segments, whatever the controller says",
+        "the most that may be in flight, in segments, whatever the controller says; none: a flow with 2^25 of them \
+         ends the run with an error",
     ),
     K::new(
         "receive_window",

@@ -35,7 +35,7 @@ use longfat_pages::prefetch;
 use longfat_scenario::{
     ReceiveWindow, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
 };
-use longfat_units::{Bytes, Ecn, Span, Time};
+use longfat_units::{Bytes, Ecn, Span, Time, fault};
 
 use allowance::Allowance;
 pub(crate) use bursts::BurstSender;
@@ -101,7 +101,13 @@ pub(crate) struct SenderConfig {
     pub(crate) pacing: Option<Pacing>,
     /// How the sender treats explicit signals.
     pub(crate) listener: Listener,
+    /// Which flow of the scenario it is, where it is one.
+    pub(crate) member: Option<fault::Member>,
 }
+
+/// The most segments in flight unless a scenario allows more. In packets of 1500 bytes it takes 4 s at 100 Gbit/s to
+/// send so many: a window that reaches it is a controller's mistake, and would go on until memory is full.
+pub(crate) const MOST_IN_FLIGHT: u64 = 1 << 25;
 
 impl SenderConfig {
     /// Does the receiver wait to hear that a mark was answered (RFC 3168: CWR)?

@@ -3,8 +3,9 @@
 use longfat_control::{Limited, Sent};
 use longfat_scenario::{Recovery, RtoRestart};
 use longfat_units::Time;
+use longfat_units::fault::{self, Fault};
 
-use super::{Sender, SenderConfig, Sends, State};
+use super::{MOST_IN_FLIGHT, Sender, SenderConfig, Sends, State};
 use crate::packet::{Flags, Packet};
 
 /// Which kind of segment leaves next.
@@ -105,6 +106,21 @@ impl Sender {
         if self.is_open() {
             self.limits.switch(now, cause);
         }
+        if self.config.max_window == MOST_IN_FLIGHT && self.flight() >= MOST_IN_FLIGHT {
+            self.complain_of_window(now);
+        }
+    }
+
+    #[cold]
+    fn complain_of_window(&self, now: Time) {
+        fault::report(|| {
+            let window = self.control.window().0;
+            let what = format!(
+                "{MOST_IN_FLIGHT} segments are in flight, and its window of {window:.4e} allows more; it counts \
+                 segments, and `max_window` in the scenario bounds it, or says that so many are meant"
+            );
+            Fault::new("a sender", what).of_flow(self.config.member).at(now)
+        });
     }
 
     /// The receiver allows no more.

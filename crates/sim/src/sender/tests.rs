@@ -11,9 +11,9 @@ use std::mem::offset_of;
 
 use longfat_control::{CONTROLLERS, Pacing, Reaction, Sending, Start};
 use longfat_scenario::{Recovery, RtoEstimator, RtoRestart, WindowValidation};
-use longfat_units::{Ecn, Segments, Span, Time};
+use longfat_units::{Ecn, Segments, Span, Time, fault};
 
-use super::{BurstSender, Sender, SenderConfig, Sends, State, Tracing};
+use super::{BurstSender, MOST_IN_FLIGHT, Sender, SenderConfig, Sends, State, Tracing};
 use crate::cargo::Hold;
 use crate::explicit::{Listener, Negotiation};
 use crate::flow::Flow;
@@ -109,6 +109,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         acks_pass: false,
         ack_delay: Span::ZERO,
         traced: Tracing::Off,
+        member: None,
     }
 }
 
@@ -681,6 +682,27 @@ fn bursts_carry_nothing_that_can_be_marked_and_heed_the_receiver() {
     // Twenty per round trip; the restart stays within the window too.
     assert_eq!(dialogue.log[20], (100, 20, false));
     assert!(dialogue.retransmissions().contains(&(107, 4)), "{:?}", dialogue.retransmissions());
+}
+
+#[test]
+fn a_window_beyond_all_paths_is_told_once_so_many_are_in_flight() {
+    let start = Start { window: Segments(1e12), ..Start::default() };
+    let in_flight = |max_window: u64, segments: u64| {
+        let config = SenderConfig { max_window, ..config(Recovery::Sack, None, segments) };
+        let Sending::Windowed(control) = sending("reno", &start) else {
+            unreachable!("it has a window")
+        };
+        let mut sender = Sender::new(config, control, Time::ZERO);
+        let sent = std::iter::from_fn(|| sender.poll(Time::ZERO)).count() as u64;
+        (sent, fault::take().map(|fault| fault.what))
+    };
+    let most = MOST_IN_FLIGHT;
+    let (sent, fault) = in_flight(most, most + 1);
+    assert_eq!(sent, most);
+    assert!(fault.is_some_and(|what| what.starts_with("33554432 segments are in flight")));
+    assert_eq!(in_flight(most, most - 1), (most - 1, None), "no more to send");
+    assert_eq!(in_flight(20, most), (20, None), "bounded by the scenario");
+    assert_eq!(in_flight(most + 1, most + 2), (most + 1, None), "allowed by the scenario");
 }
 
 #[test]
