@@ -114,6 +114,30 @@ def test_controllers_have_the_queues_that_they_need() -> None:
             assert text.count('access = "1 Gbit/s"') == text.count("[[flow]]")
 
 
+def test_hosts_find_losses_by_time_unless_a_profile_says_otherwise(longfat: Command) -> None:
+    asked = ("advise", "--rate", "20Mbit/s", "--rtt", "20ms", "--control", "reno", "--streams", "1")
+    asked = (
+        *asked,
+        "--buffer",
+        "1bdp",
+        "--duration",
+        "2s",
+        "--seeds",
+        "1",
+        "--size",
+        "1MB",
+        "--quiet",
+    )
+    assert longfat(*asked, "--out", "rack").returncode == 0
+    assert longfat(*asked, "--profile", "quic-9002", "--out", "quic").returncode == 0
+    for folder, line in (("rack", 'recovery = "rack"'), ("quic", 'profile = "quic-9002"')):
+        found = list(Path(folder).glob("*.toml"))
+        assert len(found) == 3
+        for scenario in found:
+            text = scenario.read_text("utf-8")
+            assert text.count(f"\n{line}\n") == text.count("[[flow]]")
+
+
 def told(
     control: str, used: float, delay: float, kept: float | None = 1.0, *, half: float = 0.0
 ) -> Advised:

@@ -87,6 +87,7 @@ def test_the_second_time_nothing_is_simulated(longfat: Command) -> None:
         ((*FAST, "--control", ","), "names no controller"),
         ((*FAST, "--control", 'reno,{kind="reno"}'), "twice"),
         ((*FAST, "--queue", "drop-tale"), "drop-tail"),
+        ((*FAST, "--profile", "linux"), "the profiles are: 1995, linux-6,"),
         ((*FAST, "--buffer", "many"), "many"),
         ((*FAST, "--loss", "1"), "--loss"),
         ((*FAST, "--loss", "120%"), "120% is not in the range"),
@@ -189,6 +190,18 @@ def test_a_loss_may_be_a_percentage(longfat: Command, loss: str) -> None:
     assert told.stdout.startswith(
         "2 flows on 10 Mbit/s, round trip 20 ms, buffer 1 bdp, drop-tail, loss 1 %\n"
     )
+
+
+def test_hosts_are_those_of_a_profile(longfat: Command) -> None:
+    done = longfat(
+        *FAST, "--control", "bbr3", "--profile", "linux-6", "--seeds", "1", "--out", "cmp"
+    )
+    assert done.stdout.splitlines()[0].endswith(", drop-tail, hosts of linux-6")
+    assert 'profile = "linux-6"' in Path("cmp/bbr3.toml").read_text("utf-8")
+    found = package.compare(
+        "bbr3", rate="10 Mbit/s", rtt="20 ms", duration="2 s", profile="linux-6"
+    )
+    assert "hosts of linux-6" in found._repr_html_()
 
 
 def test_pictures_of_other_settings_go_elsewhere(longfat: Command) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 from xml.etree import ElementTree as ET
 
@@ -176,6 +177,15 @@ def test_scenarios_of_a_cell_are_read_and_bounded(cell: Cell) -> None:
         needed = scenario.estimate(record=False)
         assert needed["packets"] < 20e6, "a run of a cell takes some seconds"
         assert needed["memory"] < 4e9
+
+
+def test_hosts_find_losses_by_time() -> None:
+    simulated = [cell for cell in EVERY if cell.group != "equations"]
+    assert len(simulated) > 140
+    for scene in chain.from_iterable(cell.scenes("reno").values() for cell in simulated):
+        flows = (*scene.scenario.get("flow", ()), *scene.scenario.get("traffic", ()))
+        assert flows
+        assert {flow["recovery"] for flow in flows} == {"rack"}
 
 
 def test_names_of_cells_are_unique() -> None:

@@ -17,6 +17,7 @@ from longfat.commands._options import (
     allow_code,
     command,
     in_options,
+    profile,
 )
 from longfat.scenario import MOST_SEEDS
 
@@ -84,6 +85,7 @@ class _Counts(click.ParamType[list[int]]):
     type=Quantity("time", usual="s"),
     help="Of each run [300 round trips, 20 s to 2 min].",
 )
+@profile("RACK-TLP, and the standards otherwise")
 @click.option("--packet", type=Quantity("size"), default="1500 B", help="Packet size [1500 B].")
 @click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), default=3, help="Runs of each [3].")
 @click.option(
@@ -104,6 +106,7 @@ def advise_command(
     buffers: tuple[list[str], ...],
     queue: str,
     access: str | None,
+    profile: str | None,
     size: str | None,
     beside: str,
     duration: str | None,
@@ -129,7 +132,7 @@ def advise_command(
     from longfat.own import Code
     from longfat.results._names import folder_name
     from longfat.study._advice import cost_s
-    from longfat.study._question import Question, all_choices, carried, duration_for
+    from longfat.study._question import RECOVERY, Question, all_choices, carried, duration_for
     from longfat.study._setup import Setup, split_controls
     from longfat.units import plain, plural
 
@@ -139,7 +142,15 @@ def advise_command(
         raise click.UsageError(message)
     lasts = duration or duration_for(rtt)
     (setup,) = Setup.all(
-        rate, rtt, duration=lasts, queue=queue, packet=packet, loss=loss, access=access
+        rate,
+        rtt,
+        duration=lasts,
+        queue=queue,
+        packet=packet,
+        loss=loss,
+        access=access,
+        profile=profile,
+        recovery=RECOVERY if profile is None else None,
     )
     choices = all_choices(wanted, streams, chain(*buffers))
     question = Question(setup, choices, size or carried(rate, lasts), beside, seeds, closely)
@@ -152,7 +163,11 @@ def advise_command(
         return
     if not quiet:
         click.echo(f"{told}; Ctrl-C ends it, and what is finished is kept", file=sys.stderr)
-    given = [f"loss-{plain(loss)}" if loss else "", "" if queue == "drop-tail" else queue]
+    given = [
+        f"loss-{plain(loss)}" if loss else "",
+        "" if queue == "drop-tail" else queue,
+        profile or "",
+    ]
     target = out or Path("runs") / folder_name("advise", rate, rtt, *given)
     found = _advise(question, target, code, quiet=quiet)
     if as_json:

@@ -134,6 +134,13 @@ access = click.option(
 """Gives all flows an access link, passed to the command as `access`."""
 
 
+def profile(usual: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Gives all flows the hosts of a profile, passed to the command as `profile`; by default `usual` ones."""
+    return click.option(
+        "--profile", help=f"Hosts: a profile of `longfat list profiles`, such as linux-6 [{usual}]."
+    )
+
+
 @contextmanager
 def in_options() -> Iterator[None]:
     """Where options make a scenario: what is wrong with it is told in terms of the options.

@@ -18,6 +18,7 @@ from longfat.commands._options import (
     allow_code,
     command,
     in_options,
+    profile,
 )
 from longfat.scenario import MOST_SEEDS
 
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     help="Queue discipline [drop-tail, or what the controller needs].",
 )
 @access
+@profile("those of the standards")
 @click.option("--packet", type=Quantity("size"), default="1500 B", help="Packet size [1500 B].")
 @click.option(
     "--loss",
@@ -101,6 +103,7 @@ def try_command(
     buffers: tuple[list[str], ...],
     queue: str,
     access: str | None,
+    profile: str | None,
     packet: str,
     loss: float,
     seeds: int,
@@ -145,6 +148,7 @@ def try_command(
         packet=packet,
         loss=loss,
         access=access,
+        profile=profile,
     )
     code = Code(allowed=allow_code)
     with in_options():

@@ -233,6 +233,7 @@ def compare(
     packet: str = "1500 B",
     loss: float = 0.0,
     access: str | None = None,
+    profile: str | None = None,
     seeds: int = 3,
     record: bool = True,
     controllers: Sequence[Brought] = (),
@@ -257,6 +258,7 @@ def compare(
         packet: Size of a data packet.
         loss: Probability that a packet is corrupted on the link, 0 to 1.
         access: Rate of each sender's own link, which some controllers have to know.
+        profile: The hosts: a profile such as `linux-6`; those of the standards if not given.
         seeds: How many runs there are of each.
         record: Keep the time series of the first seed, for pictures.
         controllers: Controllers of your own that can be chosen by their names.
@@ -281,6 +283,7 @@ def compare(
         packet=packet,
         loss=loss,
         access=access,
+        profile=profile,
     )
     code = Code(tuple(controllers), tuple(queues), allow_code)
     tables = SERIES if record else ()

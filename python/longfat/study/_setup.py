@@ -48,6 +48,8 @@ class Setup:
         packet: Size of a data packet.
         loss: Probability that a packet is corrupted on the link.
         access: Rate of each sender's own link, if that is slower, or if a controller has to know it.
+        profile: The hosts: a profile of scenarios; those of the standards if there is none.
+        recovery: How senders find and repair losses, if not as in the profile.
     """
 
     rate: str
@@ -60,6 +62,8 @@ class Setup:
     packet: str = "1500 B"
     loss: float = 0.0
     access: str | None = None
+    profile: str | None = None
+    recovery: str | None = None
 
     @classmethod
     def all(
@@ -75,6 +79,8 @@ class Setup:
         packet: str = "1500 B",
         loss: float = 0.0,
         access: str | None = None,
+        profile: str | None = None,
+        recovery: str | None = None,
     ) -> list[Setup]:
         """Every combination of rates, round trips and buffers; without a warm-up it is a quarter of the time.
 
@@ -84,8 +90,9 @@ class Setup:
         if warmup is None:
             warmup = _quarter(duration)
         lists = [[each] if isinstance(each, str) else list(each) for each in (rate, rtt, buffer)]
+        given = (queue, packet, loss, access, profile, recovery)
         return [
-            cls(speed, trip, flows, duration, warmup, room, queue, packet, loss, access)
+            cls(speed, trip, flows, duration, warmup, room, *given)
             for speed, trip, room in product(*lists)
         ]
 
@@ -124,6 +131,10 @@ class Setup:
             parts.append(f"packets of {self.packet}")
         if self.access is not None:
             parts.append(f"access {amount(_longfat.quantity('rate', self.access), RATE)}")
+        if self.profile is not None:
+            parts.append(f"hosts of {self.profile}")
+        if self.recovery is not None:
+            parts.append(f"recovery {self.recovery}")
         return ", ".join(parts)
 
     def queue_for(self, *controls: str) -> str:
@@ -139,7 +150,10 @@ class Setup:
         """
         rtt = _longfat.quantity("time", self.rtt)
         queue = self.queue_for(control, *([] if other is None else [other]))
-        access = "" if self.access is None else f"access = {toml_value(self.access)}\n"
+        given = ((name, getattr(self, name)) for name in ("access", "profile", "recovery"))
+        hosts = "".join(
+            f"{name} = {toml_value(value)}\n" for name, value in given if value is not None
+        )
         text = f"""\
 # {label_of(control)}: {replace(self, queue=queue).title}.
 
@@ -161,7 +175,7 @@ path = ["{LINK}"]
 rtt = {toml_value(self.rtt)}
 start = {{ uniform = ["0 s", "{exact_time(_START_ROUND_TRIPS * rtt)}"] }}
 packet = {toml_value(self.packet)}
-{access}"""
+{hosts}"""
         if other is None:
             return text
         return f"""\
@@ -172,7 +186,7 @@ control = {_quoted(other)}
 path = ["{LINK}"]
 rtt = {toml_value(self.rtt)}
 packet = {toml_value(self.packet)}
-{access}"""
+{hosts}"""
 
     def scenario(self, control: str, code: Code = NOTHING) -> _longfat.Scenario:
         """The checked scenario for one controller, which may use `code` beyond longfat.

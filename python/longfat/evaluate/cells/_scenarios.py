@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from longfat.study._setup import exact_time
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longfat.evaluate.cells._cell import Control
 
 LINK = "bottleneck"
@@ -16,7 +18,12 @@ GROUP = "flow"
 STANDARD, JUMBO = 1500, 9000
 """Sizes of packets in bytes; large ones at 10 Gbit/s and more, as in networks of such rates."""
 
+HOST = {"recovery": "rack"}
+"""What hosts of today have in common: they find losses by time (RFC 8985), those of retransmissions too.
+Otherwise each of those costs a time-out, and a controller would be judged by its transport."""
+
 _JUMBO_FROM = 10e9
+
 _SPREAD = 0.02
 _RATES = (("Tbit/s", 10**12), ("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3), ("bit/s", 1))
 _SAMPLES = 400
@@ -118,18 +125,29 @@ def path(
     links: dict[str, dict[str, Any]],
     flows: list[dict[str, Any]],
     *,
+    traffic: Sequence[dict[str, Any]] = (),
     samples: int = _SAMPLES,
-    **more: object,
 ) -> dict[str, Any]:
-    """A scenario: so many seconds, of which averages leave out the first few."""
+    """A scenario with hosts of today: so many seconds, of which averages leave out the first few.
+
+    Args:
+        duration_s: Simulated time.
+        warmup_s: What averages leave out.
+        links: The links by their names.
+        flows: The groups of flows.
+        traffic: The groups of short flows.
+        samples: How many rows the time series have at most.
+    """
     content: dict[str, Any] = {
         "duration": time(duration_s),
         "warmup": time(warmup_s),
         "sample": sample_of(duration_s, samples),
         "link": links,
-        **more,
     }
-    return {**content, "flow": flows} if flows else content
+    for key, groups in (("traffic", traffic), ("flow", flows)):
+        if groups:
+            content[key] = [{**HOST, **group} for group in groups]
+    return content
 
 
 def dumbbell(
