@@ -46,7 +46,8 @@ pub static PROFILES: &[Profile] = &[
         name: "linux-6",
         about: "the TCP of Linux 6 with its defaults, between two hosts of that kind",
         source: "net/ipv4/tcp.h and ip-sysctl of Linux 6 (RACK, PRR, a minimum of 200 ms above the smoothed round trip, \
-                 40 ms for delayed acknowledgments, tcp_slow_start_after_idle, tcp_ecn = 2: not asked for), RFC 6928",
+                 40 ms for delayed acknowledgments, tcp_slow_start_after_idle, tcp_ecn = 2: not asked for), RFC 6928; \
+                 HyStart++ stands for its HyStart, and a probe for a lone segment waits 40 ms longer, there 200 ms",
         keys: &[
             ("initial_window", Given::Number(10.0)),
             ("recovery", Given::text("rack")),
@@ -91,12 +92,14 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "rfc",
         about: "what the standards say, to the letter",
-        source: "RFC 6928 (initial window), RFC 5681 (delayed acknowledgments), RFC 6298 (time-out)",
+        source: "RFC 6928 (initial window), RFC 5681 (delayed acknowledgments; a window that was idle, section 4.1), RFC \
+                 6298 (time-out)",
         keys: &[
             ("initial_window", Given::Number(10.0)),
             ("delayed_ack", Given::Flag(true)),
             ("rto_min", Given::text("1 s")),
             ("rto_restart", Given::text("never")),
+            ("window_validation", Given::text("rfc5681")),
         ],
         with: &[],
     },

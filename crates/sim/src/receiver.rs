@@ -303,8 +303,8 @@ impl Receiver {
         hold.hand_over(data.cargo(), transit, blocks, self.told())
     }
 
-    /// Takes note of a mark. True if the acknowledgment must not wait: where marks are counted, only if the segment before
-    /// had none.
+    /// Takes note of a mark. True if the acknowledgment must not wait: where marks are counted, if the segment before had
+    /// none, or is held back too (RFC 9768, section 3.2.2.5.1, with n = 2).
     #[inline]
     fn heed_mark(&mut self, data: Flags) -> bool {
         let marked = data.ecn() == Ecn::Ce;
@@ -323,7 +323,7 @@ impl Receiver {
             Echo::Count => {
                 self.marks = self.marks.wrapping_add(u32::from(marked));
                 let before = std::mem::replace(&mut self.marked, marked);
-                marked && !before
+                marked && (!before || self.pending.is_some())
             }
         }
     }
@@ -548,5 +548,25 @@ mod tests {
         receiver.on_data(&data(7, Ecn::Ect1), Time::ZERO, &mut hold);
         let held = receiver.on_delayed_ack(Time::ZERO + DELAY.most).expect("8 does not come");
         assert_eq!((held.number, count(&held, &mut hold)), (8, 4));
+    }
+
+    #[test]
+    fn no_more_than_two_marks_wait_for_an_acknowledgment() {
+        let intervals =
+            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let delay = Delay { every: 8, ..DELAY };
+        let mut receiver = Receiver::new(None, true, Some(delay), Echo::Count, &intervals);
+        let mut hold = Hold::default();
+        // All are marked: the first hurries as the first of a row, and then each second one.
+        let told: Vec<Option<u64>> = (0..7)
+            .map(|number| receiver.on_data(&data(number, Ecn::Ce), Time::ZERO, &mut hold))
+            .map(|ack| ack.map(|ack| ack.number))
+            .collect();
+        assert_eq!(told, [Some(1), None, Some(3), None, Some(5), None, Some(7)]);
+        // A row of others is held back for as long as the receiver may.
+        let ends = (7..16).find(|&number| {
+            receiver.on_data(&data(number, Ecn::Ect1), Time::ZERO, &mut hold).is_some()
+        });
+        assert_eq!(ends, Some(14));
     }
 }

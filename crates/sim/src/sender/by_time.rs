@@ -109,7 +109,7 @@ impl Sender {
         self.extras.as_ref()?.rack.as_ref()?.first_lost()
     }
 
-    /// The one of these that leaves first in a recovery or after a time-out.
+    /// The one of these that leaves next. While what receivers wait for is missing, nothing else restarts the timer.
     pub(super) fn first_by_time(&mut self) -> Option<u64> {
         let unacknowledged = self.unacknowledged;
         let rack = self.rack()?;

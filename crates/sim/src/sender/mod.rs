@@ -492,6 +492,7 @@ impl Sender {
         }
         self.enter(now, State::Recovery { point: self.next });
         self.duplicates.obscure(self.next);
+        self.scoreboard.begin_recovery(self.unacknowledged);
         self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
         // A loss from before the last reduction has already been answered.

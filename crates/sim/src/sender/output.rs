@@ -162,7 +162,7 @@ impl Sender {
             return None;
         }
         match self.config.recovery {
-            Recovery::Rack => self.lost_by_time(),
+            Recovery::Rack => self.first_by_time(),
             Recovery::Quic => self.take_waiting(),
             Recovery::Sack | Recovery::NewReno | Recovery::Reno => {
                 self.scoreboard.take_lost(self.unacknowledged)
@@ -172,8 +172,7 @@ impl Sender {
 
     /// `NextSeg`, rules 3 and 4: in recovery, with no lost segment left to repair and nothing new to send.
     fn next_speculative(&mut self) -> Option<u64> {
-        let elsewhere = matches!(self.config.recovery, Recovery::Rack | Recovery::Quic);
-        if !matches!(self.state, State::Recovery { .. }) || elsewhere {
+        if self.config.recovery != Recovery::Sack || !matches!(self.state, State::Recovery { .. }) {
             return None;
         }
         self.scoreboard

@@ -26,6 +26,10 @@
 //! - No probe is scheduled while one is in flight, rather than given up when its time comes. That the round trip must
 //!   have been measured since the last probe (section 7.3) needs no check: with time stamps, what ends the wait for one
 //!   probe is a measurement.
+//! - What was found lost leaves in the order in which it was found, where RFC 6675 takes the smallest number: but the first
+//!   unacknowledged segment goes before all others, as there. Until it arrives no acknowledgment restarts the timer.
+//! - The loss of a retransmission is no second sign of congestion, as it should be (RFC 5681, section 4.3), and is not in
+//!   Linux.
 
 use longfat_units::{Span, Time};
 

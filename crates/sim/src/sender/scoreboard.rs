@@ -96,6 +96,12 @@ impl Scoreboard {
         self.settle();
     }
 
+    /// Recovery begins (section 5, step 4.3): nothing is rescued before more than the first retransmission has been
+    /// acknowledged.
+    pub(crate) fn begin_recovery(&mut self, unacknowledged: u64) {
+        self.rescued_below = unacknowledged + 2;
+    }
+
     /// RFC 6675's `IsLost(HighACK + 1)`.
     pub(crate) fn first_is_lost(&self, unacknowledged: u64) -> bool {
         self.lost_below > unacknowledged

@@ -299,10 +299,10 @@ fn a_lost_retransmission_waits_for_the_timer() {
     // RFC 6675 cannot detect the loss of a retransmission: only the timer can.
     let mut dialogue = Dialogue::new(10.0, 12, &[2, 2]);
     dialogue.run(Span::from_seconds(10));
-    // First try at 100 ms, and the rescue of the highest segment, since nothing new is left to send. The last
+    // First try at 100 ms. Nothing is rescued: section 5, step 4.3 wants more than that acknowledged first. The last
     // acknowledgment to advance the window comes at 100 ms: round trip 100, variation 50, so the timer expires
     // 300 ms later.
-    assert_eq!(dialogue.retransmissions(), [(100, 2), (100, 11), (400, 2)]);
+    assert_eq!(dialogue.retransmissions(), [(100, 2), (400, 2)]);
     assert_eq!(dialogue.sender.measured().timeouts, 1);
     assert_eq!(dialogue.receiver.received().first, 12);
     assert!(dialogue.sender.is_done());
@@ -388,12 +388,26 @@ fn after_a_time_out_the_whole_window_is_repaired_in_slow_start() {
 }
 
 #[test]
+fn nothing_is_sent_twice_for_a_single_loss() {
+    // The end of the flow, with nothing new to send: RFC 6582 and RFC 5681 know no rescue, and RFC 6675 none before more
+    // than the first retransmission has been acknowledged.
+    for recovery in [Recovery::Sack, Recovery::NewReno, Recovery::Reno] {
+        let mut dialogue = Dialogue::with(recovery, 8.0, 8, &[4]);
+        dialogue.run(Span::from_seconds(10));
+        assert_eq!(dialogue.retransmissions(), [(100, 4)], "{recovery:?}");
+        assert_eq!(dialogue.sender.measured().timeouts, 0);
+        assert!(dialogue.sender.is_done());
+    }
+}
+
+#[test]
 fn a_lost_tail_in_recovery_is_rescued_once() {
     // 2 is lost, and so is the last segment, which nothing follows that could reveal it. In recovery, with nothing else
-    // to send, RFC 6675 sends the highest unacknowledged segment once more (rule 4), and avoids a time-out.
+    // to send, RFC 6675 sends the highest unacknowledged segment once more (rule 4), and avoids a time-out: once the
+    // retransmission of 2 has been acknowledged (section 5, step 4.3), and only once.
     let mut dialogue = Dialogue::new(8.0, 8, &[2, 7]);
     dialogue.run(Span::from_seconds(10));
-    assert_eq!(dialogue.retransmissions(), [(100, 2), (100, 7)]);
+    assert_eq!(dialogue.retransmissions(), [(100, 2), (200, 7)]);
     assert_eq!(dialogue.sender.measured().timeouts, 0);
     assert!(dialogue.sender.is_done());
 }
@@ -419,12 +433,13 @@ fn newreno_repairs_one_loss_per_round_trip() {
 
 #[test]
 fn reno_falls_once_per_loss_and_then_waits_for_the_timer() {
-    // The partial acknowledgment ends Reno's recovery. The second loss gets its three duplicates and a second halving;
-    // by the third the window is too small for three duplicates, which leaves only the timer.
-    let mut dialogue = Dialogue::with(Recovery::Reno, 10.0, 40, &[2, 4, 6]);
+    // The partial acknowledgment ends Reno's recovery. The second loss gets its three duplicates and a second halving, as
+    // if it had come later; by the third the window is too small for three duplicates, which leaves only the timer.
+    let mut dialogue = Dialogue::with(Recovery::Reno, 40.0, 200, &[2, 20, 30]);
     dialogue.run(Span::from_seconds(60));
-    assert!(dialogue.sender.measured().congestion_events >= 1);
-    assert!(dialogue.sender.measured().timeouts >= 1, "{:?}", dialogue.retransmissions());
+    assert_eq!(dialogue.retransmissions(), [(100, 2), (200, 20), (600, 30)]);
+    let counts = dialogue.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (2, 1));
     assert!(dialogue.sender.is_done());
 }
 
@@ -513,13 +528,15 @@ fn a_loss_in_a_window_that_a_mark_has_halved_is_not_answered_again() {
 #[test]
 fn only_new_data_can_be_marked() {
     // RFC 3168, section 6.1.5: no retransmission is sent as ECN-capable; 6.1.4: nor is a pure acknowledgment.
+    let start = Start { window: Segments(10.0), ..Start::default() };
+    let Sending::Windowed(control) = sending("reno", &start) else {
+        unreachable!("it has a window")
+    };
+    let mut sender = Sender::new(config(Recovery::Sack, None, 40), control, Time::ZERO);
+    let new = std::iter::from_fn(|| sender.poll(Time::ZERO));
+    assert_eq!(new.map(|packet| packet.flags.ecn()).collect::<Vec<_>>(), [Ecn::Ect0; 10]);
     let mut dialogue = Dialogue::new(10.0, 40, &[2]);
-    dialogue.marking = true;
-    let mut fields = Vec::new();
-    while let Some(packet) = dialogue.sender.poll(dialogue.now) {
-        fields.push(packet.flags.ecn());
-    }
-    assert!(fields.iter().all(|&field| field == Ecn::Ect0));
+    assert!(!dialogue.acks.is_empty());
     assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.ecn().is_capable()));
     dialogue.sender.on_timeout(Time::ZERO + Span::from_seconds(1));
     let again = dialogue.sender.poll(Time::ZERO + Span::from_seconds(1)).expect("a retransmission");

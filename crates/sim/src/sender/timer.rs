@@ -1,6 +1,7 @@
 //! The retransmission timer, and the round trips it is based on (RFC 6298).
 //!
-//! The estimator takes one sample per round trip, the minimum that RFC 6298 (section 3) requires. The clock is exact,
+//! The estimator takes one sample per round trip, the minimum that RFC 6298 (section 3) requires; and one more once the
+//! timer has run out, since what was backed off gives way to a measurement (section 5). The clock is exact,
 //! so its granularity G is zero unless a tick is given; a time-out then lasts whole ticks. Timestamps make samples from
 //! retransmissions unambiguous (RFC 7323).
 //!
@@ -94,7 +95,8 @@ impl RetransmissionTimer {
     /// Takes a sample if one is wanted, and makes the time-out anew.
     fn attend(&mut self, rtt: Span, round_starts: bool) {
         let always = self.round_trip.samples_always();
-        if round_starts || always {
+        // No round ends while losses are repaired, and what was backed off gives way to a measurement only (section 5).
+        if round_starts || always || self.round_trip.is_backed_off() {
             self.round_trip.sample(rtt, round_starts);
         }
         self.attentive = always;
@@ -291,6 +293,11 @@ impl RoundTrip {
         self.backoff = 0;
     }
 
+    /// Has the timer expired since the last measurement?
+    fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+
     /// The timer expired: section 5.5 doubles it.
     fn back_off(&mut self) {
         self.backoff += 1;
@@ -375,6 +382,35 @@ mod tests {
         };
         assert_eq!(first(Span::from_millis(300)), Span::from_seconds(1));
         assert_eq!(first(Span::from_seconds(1)), Span::from_seconds(3));
+    }
+
+    #[test]
+    fn what_was_backed_off_gives_way_to_a_measurement() {
+        // Segments 0 to 9 are in flight when the timer runs out. In the repair no round ends, since none of what is
+        // acknowledged was sent after it began, and the round trip has become 900 ms: the first acknowledgment tells.
+        let ms = Span::from_millis;
+        let mut round_trip = of_the_rfc(ms(200), None);
+        round_trip.sample(ms(100), true);
+        let mut timer = RetransmissionTimer {
+            deadline: Time::NEVER,
+            timeout: round_trip.timeout(),
+            round_end: 100,
+            attentive: false,
+            idle_since: Time::ZERO,
+            round_trip,
+            ran_out_at: None,
+        };
+        assert_eq!(timer.timeout, ms(300));
+        assert!(!timer.run_out(Time::ZERO, 0));
+        assert_eq!(timer.timeout, ms(600));
+        // SRTT 100·7/8 + 900/8 = 200, RTTVAR 50·3/4 + 800/4 = 237.5: 1150 ms, and not 300 again.
+        let now = Time::ZERO + ms(900);
+        let (round_starts, _) = timer.on_progress(now, ms(900), 1, 10);
+        assert!(!round_starts);
+        assert_eq!(timer.timeout, ms(1150));
+        // Nothing is backed off any longer, and the rest of the repair is no new round.
+        timer.on_progress(now, ms(900), 2, 10);
+        assert_eq!(timer.timeout, ms(1150));
     }
 
     #[test]

@@ -183,6 +183,24 @@ fn a_lost_retransmission_is_found_without_a_time_out() {
 }
 
 #[test]
+fn what_the_receiver_waits_for_is_repaired_first() {
+    // Of 20 segments the first 15 are lost, and 0 again. Five acknowledgments let few of the others leave; that 0 is
+    // missing once more shows at 200 ms, and it leaves before what was found lost at 100 ms. Behind that it would have
+    // to wait until the timer had run out.
+    let lost: Vec<u64> = (0..15).chain([0]).collect();
+    let mut wire = Wire::new(20.0, rack(200), &lost, &[]);
+    wire.run(2_000);
+    let copies: Vec<u64> = wire
+        .retransmissions()
+        .into_iter()
+        .filter_map(|(at, segment)| (segment == 0).then_some(at))
+        .collect();
+    assert_eq!(copies, [100, 200]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
 fn a_segment_that_is_late_twice_is_not_sent_again_twice() {
     // 2 takes 20 ms longer. Three blocks at 100 ms, and nothing known of reordering: it is sent again in vain. At 120
     // ms its original is acknowledged, which is reordering; at 200 ms the copy, reported as a duplicate: the multiplier
