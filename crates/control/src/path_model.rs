@@ -199,3 +199,48 @@ impl Recoveries {
         feedback.recovery_begins || (feedback.limited == Limited::Recovery && !ended)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longfat_units::Time;
+
+    use super::*;
+
+    /// What has been seen over one round trip counts for ten from when the filter becomes longer.
+    #[test]
+    fn a_longer_filter_keeps_what_it_has() {
+        let mut filter = Largest::over(1);
+        filter.see(5.0);
+        filter.resize(10);
+        for _ in 0..9 {
+            filter.advance();
+            assert_eq!(filter.value(), 5.0);
+        }
+        filter.advance();
+        assert_eq!(filter.value(), 0.0);
+    }
+
+    /// What leaves in a millisecond, but no less than the smallest quantum and no more than 44 segments.
+    #[test]
+    fn a_quantum_in_time_has_bounds() {
+        let quantum = Quantum::Time(0.001, 44.0);
+        let smallest = SendQuantum::SMALLEST as f64;
+        for (rate, segments) in [(10_000.0, 10.0), (1e9, 44.0), (0.0, smallest)] {
+            assert_eq!(quantum.segments(rate), segments, "at {rate}");
+        }
+        assert_eq!(bounded_rate(0.0), LEAST_RATE);
+    }
+
+    /// The acknowledgment that ends a recovery is in none, all others are while losses are repaired.
+    #[test]
+    fn a_recovery_lasts_while_losses_are_repaired() {
+        let mut recoveries = Recoveries::default();
+        let repairing = Feedback { limited: Limited::Recovery, ..Feedback::at(Time::ZERO, 1) };
+        assert!(recoveries.is_in(&repairing));
+        recoveries.end();
+        assert!(!recoveries.is_in(&repairing));
+        assert!(recoveries.is_in(&repairing));
+        recoveries.end();
+        assert!(recoveries.is_in(&Feedback { recovery_begins: true, ..repairing }));
+    }
+}

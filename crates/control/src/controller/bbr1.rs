@@ -726,4 +726,69 @@ mod tests {
             assert_eq!(wire.flow.repair, Repair::None, "after recovery {recovery}");
         }
     }
+
+    /// When no round trip was as short for ten seconds, the one measured then is `RTprop`. An acknowledgment after a pause
+    /// shows as much without `ProbeRTT`, once.
+    #[test]
+    fn a_pause_takes_the_place_of_probe_rtt_once() {
+        let longer = Span::from_millis(101);
+        let path = Path { rtt: RTT, base_rtt: RTT };
+        for paused in [false, true] {
+            let mut wire = Wire::settled();
+            if paused {
+                wire.flow.on_restart(wire.now, &path);
+            }
+            wire.acknowledged(10_010, RATE, 110, longer, true);
+            assert_eq!(wire.flow.rtprop, Some(longer));
+            assert_eq!(wire.flow.state == State::ProbeRtt, !paused);
+            if paused {
+                wire.acknowledged(10_010, RATE, 110, longer * 2, true);
+                assert_eq!(wire.flow.state, State::ProbeRtt);
+            }
+        }
+    }
+
+    /// Section 4.3.4.4: after a pause a flow in `ProbeBW` sends at the rate of the path.
+    #[test]
+    fn a_pause_ends_with_the_rate_of_the_path() {
+        let mut wire = Wire::settled();
+        while wire.flow.pacing_gain != 1.25 {
+            wire.acknowledged(10, RATE, 110, RTT, false);
+        }
+        assert!((wire.gain() - 1.25).abs() < 1e-9);
+        wire.flow.on_restart(wire.now, &Path { rtt: RTT, base_rtt: RTT });
+        assert!((wire.gain() - 1.0).abs() < 1e-9);
+    }
+
+    /// Section 4.2.3.4: a time-out leaves one segment, and when all is repaired the window of before is back. What is lost
+    /// after the first round trip of a recovery is taken from the window.
+    #[test]
+    fn a_time_out_gives_the_window_back() {
+        let path = Path { rtt: RTT, base_rtt: RTT };
+        let mut wire = Wire::settled();
+        let before = wire.flow.window;
+        let (now, cause) = (wire.now, Cause::Timeout);
+        wire.flow.on_congestion(&Congestion { now, cause, in_flight: 100, again: false }, &path);
+        assert_eq!(wire.flow.window, 1.0);
+        wire.flow.on_recovered(now, &path);
+        assert_eq!(wire.flow.window, before);
+        wire.flow.repair = Repair::Recovering;
+        wire.flow.window = 50.0;
+        wire.flow.on_feedback(&Feedback { lost: 4, in_flight: 50, ..Feedback::at(now, 0) }, &path);
+        assert_eq!(wire.flow.window, 46.0);
+    }
+
+    /// Section 4.3.5: where the pipe was never full, Startup goes on after `ProbeRTT`, with its gains.
+    #[test]
+    fn probe_rtt_goes_back_to_startup() {
+        let mut wire = Wire::new();
+        wire.acknowledged(100, 100, 20, RTT, true);
+        wire.acknowledged(10_010, 100, 1010, Span::from_millis(101), false);
+        assert_eq!((wire.flow.state, wire.flow.pacing_gain), (State::ProbeRtt, 1.0));
+        while wire.flow.state == State::ProbeRtt {
+            wire.acknowledged(20, 50, 4, RTT, true);
+        }
+        assert_eq!(wire.flow.state, State::Startup);
+        assert_eq!((wire.flow.pacing_gain, wire.flow.cwnd_gain), (HIGH_GAIN, HIGH_GAIN));
+    }
 }

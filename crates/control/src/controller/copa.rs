@@ -396,4 +396,66 @@ mod tests {
         assert_eq!(after(13, 7, 199), 100.0);
         assert_eq!(after(12, 7, 200), 100.0);
     }
+
+    /// Losses are counted anew every two round trips: 40 that arrived do not excuse 7 of the next 20. Slow start does not
+    /// undo it, and two segments are the least.
+    #[test]
+    fn losses_are_counted_anew_after_two_round_trips() {
+        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
+        for (window, left) in [(100.0, 70.0), (2.5, 2.0)] {
+            let mut flow = Copa::new(&controller().defaults(), &Start::default());
+            flow.window = window;
+            for (millis, acked, lost) in [(200, 40, 0), (400, 13, 7)] {
+                let (now, rtt) = (Time::ZERO + Span::from_millis(millis), Some(path.rtt));
+                let limited = Limited::Recovery;
+                let news = Feedback { lost, rtt, limited, ..Feedback::at(now, acked) };
+                flow.on_feedback(&news, &path);
+            }
+            assert_eq!((flow.window, flow.threshold()), (left, Some(Segments(left))));
+        }
+    }
+
+    /// In a round trip the window moves by no more than itself: v is at most δ w, and 1 at the least.
+    #[test]
+    fn the_velocity_is_bounded_by_the_window() {
+        for (most, expected) in [(3.0, 3.0), (0.5, 1.0), (1e9, 128.0)] {
+            let mut velocity = Velocity::starting();
+            (0..10).for_each(|round| velocity.next_round(100.0 + f64::from(round), most));
+            assert_eq!(velocity.v, expected, "at most {most}");
+        }
+    }
+
+    /// A time-out halves 1/δ as a loss does, and v is 1 again; so it is where the host asks for another window.
+    #[test]
+    fn a_time_out_and_a_pause_begin_with_the_least_velocity() {
+        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
+        let now = Time::ZERO;
+        let fast = || {
+            let mut flow = Copa::new(&controller().defaults(), &Start::default());
+            flow.velocity.v = 16.0;
+            flow.inverse = Some(10.0);
+            flow
+        };
+        let mut flow = fast();
+        let cause = Cause::Timeout;
+        flow.on_congestion(&Congestion { now, cause, in_flight: 10, again: false }, &path);
+        assert_eq!((flow.velocity.v, flow.inverse), (1.0, Some(5.0)));
+        let mut flow = fast();
+        let window = Segments(50.0);
+        flow.on_adjustment(&Adjustment { now, window, threshold: None }, &path);
+        assert_eq!((flow.velocity.v, flow.inverse), (1.0, Some(10.0)));
+    }
+
+    /// 2 w/RTTstanding: with ten segments and 80 ms, of which 100 ms are another sample, 250 per second.
+    #[test]
+    fn it_is_paced_at_twice_its_rate() {
+        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(80) };
+        let mut flow = Copa::new(&controller().defaults(), &Start::default());
+        assert_eq!(flow.pacing(), Pacing::Unpaced);
+        for millis in [100, 80] {
+            let rtt = Some(Span::from_millis(millis));
+            flow.on_feedback(&Feedback { rtt, ..Feedback::at(Time::ZERO, 0) }, &path);
+        }
+        assert_eq!(flow.pacing(), Pacing::Rate(250.0));
+    }
 }

@@ -581,4 +581,59 @@ mod tests {
         lost(&mut control, 1050);
         assert_eq!(control.inflection, Some(window));
     }
+
+    /// `MIN_REF_WND`, 3000 bytes: three segments of 1000. A window below that is not lifted.
+    #[test]
+    fn three_thousand_bytes_are_the_least() {
+        let packet = longfat_units::Bytes(1000);
+        for (window, left) in [(4.0, 3.0), (2.0, 2.0)] {
+            let start = Start { window: Segments(window), packet, ..Start::default() };
+            let mut control = Scream::new(&controller().defaults(), &start);
+            close(lost(&mut control, 1000), left);
+        }
+    }
+
+    /// Growth is cautious again after each sign of congestion: marks, losses and time-outs. A time-out meets an inflection
+    /// point, too; another window comes from the host.
+    #[test]
+    fn each_sign_of_congestion_is_remembered() {
+        let path = Path { rtt: RTT, base_rtt: RTT };
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut control = scream(100.0);
+        told(&mut control, 1000, RTT, 1, 1, 0);
+        assert_eq!(control.congested, at(1000));
+        lost(&mut control, 1010);
+        assert_eq!(control.congested, at(1010));
+        let (now, cause) = (at(2000), Cause::Timeout);
+        let mut control = scream(100.0);
+        control.on_congestion(&Congestion { now, cause, in_flight: 9, again: false }, &path);
+        assert_eq!((control.congested, control.inflection), (now, Some(100.0)));
+        assert_eq!(control.window, 1.0);
+        let window = Segments(50.0);
+        control.on_adjustment(&Adjustment { now, window, threshold: None }, &path);
+        assert_eq!(control.window, 50.0);
+    }
+
+    /// What was in flight is the most of this round trip and the one before. When congestion was long ago, more than 100 round
+    /// trips of 25 ms, a mark takes a window that is not in use to that of the one before: 60 segments.
+    #[test]
+    fn a_mark_after_a_long_calm_takes_what_was_not_used() {
+        for (millis, left) in [(2500, 160.0), (2501, 60.0)] {
+            let mut control = scream(160.0);
+            let path = Path { rtt: RTT, base_rtt: RTT };
+            let mut ack = |millis, in_flight, round_starts, marked| {
+                let now = Time::ZERO + Span::from_millis(millis);
+                let news =
+                    Feedback { marked, in_flight, round_starts, ..Feedback::at(now, marked) };
+                control.on_feedback(&news, &path);
+                control.in_flight
+            };
+            assert_eq!(ack(0, 90, true, 0), [90, 0]);
+            assert_eq!(ack(10, 60, true, 0), [60, 90]);
+            assert_eq!(ack(20, 40, false, 0), [60, 90]);
+            assert_eq!(ack(millis, 20, true, 1), [20, 60]);
+            // α is 1/8 of 1, and half of it is taken.
+            close(control.window, left * (1.0 - 1.0 / 16.0));
+        }
+    }
 }

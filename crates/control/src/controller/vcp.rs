@@ -297,4 +297,18 @@ mod tests {
             assert!((found - window).abs() < 0.01, "{found} at {millis} ms, not {window}");
         }
     }
+
+    /// In the round trip after a freeze low load adds a segment, too: what it says is of the time before. A segment of a
+    /// window never adds more than one, and no window falls below one.
+    #[test]
+    fn low_load_is_not_heard_in_the_round_trip_after_a_freeze() {
+        let mut control = vcp(160.0);
+        close(told(&mut control, 1000, 200, 160, 3), 140.0);
+        close(told(&mut control, 1200, 200, 140, 1), 141.0);
+        close(told(&mut control, 1400, 200, 141, 1), 141.0 * 1.0625);
+        // At 2 s α is (2/0.2)² = 100 segments, and 1.0625^10 - 1 less than one.
+        close(told(&mut vcp(10.0), 1, 2000, 1, 2), 11.0);
+        close(told(&mut vcp(10.0), 1, 10_000, 1, 1), 11.0);
+        close(told(&mut vcp(1.0), 1, 200, 1, 3), 1.0);
+    }
 }

@@ -56,3 +56,13 @@ fn below_the_low_window_it_is_reno() {
     flow.lose();
     assert_eq!(flow.window(), 6.5);
 }
+
+/// After a time-out no maximum is known, and it probes beyond none.
+#[test]
+fn a_time_out_forgets_the_maximum() {
+    let mut flow = ClockedFlow::new("bic", &[], 1000.0);
+    flow.lose();
+    assert_eq!(flow.variable("max"), Some(1000.0));
+    flow.congestion(longfat_control::Cause::Timeout);
+    assert_eq!(flow.variable("max"), None);
+}

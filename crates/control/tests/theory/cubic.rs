@@ -209,3 +209,43 @@ fn the_threshold_stays_two_segments() {
     flow.congestion(Cause::Mark);
     assert_eq!((flow.window(), flow.threshold()), (1.0, Some(2.0)));
 }
+
+/// RFC 9438, section 4.7: a loss at 700, below the maximum of 1000, takes that to 700 (1 + β)/2 = 595. Section 4.8: after a
+/// time-out there is no maximum.
+#[test]
+fn a_loss_below_the_maximum_makes_room() {
+    let mut flow = ClockedFlow::new("cubic", &[], 1000.0);
+    flow.lose();
+    assert_eq!(flow.variable("w_max"), Some(1000.0));
+    flow.lose();
+    assert_near(flow.window(), 490.0, 1e-9, "0.7 · 0.7");
+    assert_near(flow.variable("w_max").expect("a maximum"), 595.0, 1e-9, "0.85 · 700");
+    flow.congestion(Cause::Timeout);
+    assert_eq!(flow.variable("w_max"), None);
+}
+
+/// Section 4.3, equation (4): the estimate of Reno's window grows by α/cwnd with each segment, α = 3 · 0.3/1.7, where cwnd is
+/// the window in use. 5 s after the loss that is more than the estimate.
+#[test]
+fn the_estimate_of_reno_grows_by_the_window_in_use() {
+    let mut flow = ClockedFlow::new("cubic", &[], 1000.0);
+    flow.lose();
+    flow.ack();
+    flow.now += Span::from_seconds(5);
+    (0..2000).for_each(|_| flow.ack());
+    let (window, estimate) = (flow.window(), flow.variable("w_est").expect("an estimate"));
+    assert!(window > estimate + 100.0, "{window} and {estimate}");
+    flow.ack();
+    let more = flow.variable("w_est").expect("an estimate") - estimate;
+    assert_near(more * window, 0.9 / 1.7, 1e-6, "a segment's share");
+}
+
+/// Section 4.2: where the window is above the maximum already, as when the host asks for another one, the plateau is there.
+#[test]
+fn the_plateau_is_never_below_the_window() {
+    let mut flow = ClockedFlow::new("cubic", &[], 1000.0);
+    flow.lose();
+    flow.adjust(2000.0);
+    flow.ack();
+    assert_eq!((flow.variable("w_max"), flow.variable("k")), (Some(2000.0), Some(0.0)));
+}

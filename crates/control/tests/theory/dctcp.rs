@@ -68,3 +68,22 @@ fn dctcp_gets_two_marks_per_round_trip_at_any_rate() {
         assert_near(mean, expected, 0.05, &format!("one mark in {every}"));
     }
 }
+
+/// RFC 8257, section 3.3: each round trip counts its own segments. α falls from 1 to 15/16 with one of ten segments without a
+/// mark, and comes back by a sixteenth of what it lacks with one of which all are marked. Section 3.5: a loss takes
+/// half, whatever α is.
+#[test]
+fn each_round_trip_counts_its_own_marks_and_a_loss_takes_half() {
+    let mut flow = ClockedFlow::new("dctcp", &[], 100.0);
+    let mut rounds = |marked| {
+        let counted = |ack| Feedback { acked: 10, marked, round_starts: true, ..ack };
+        flow.ack_with(counted);
+        flow.variable("alpha").expect("it is shown")
+    };
+    assert_near(rounds(0), 15.0 / 16.0, 1e-12, "none of ten");
+    assert_near(rounds(10), 15.0 / 16.0 + 1.0 / 256.0, 1e-12, "all of ten");
+    assert_near(rounds(0), (15.0 / 16.0 + 1.0 / 256.0) * 15.0 / 16.0, 1e-12, "none again");
+    let before = flow.window();
+    flow.lose();
+    assert_near(flow.window(), before / 2.0, 1e-12, "a loss");
+}

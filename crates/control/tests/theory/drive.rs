@@ -1,8 +1,8 @@
 //! A flow without a network: an acknowledgment clock, and losses when the test says so.
 
 use longfat_control::{
-    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Operating, Pacing,
-    Path, Phase, Probe, Start,
+    Adjustment, CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Operating,
+    Pacing, Path, Phase, Probe, Start,
 };
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
@@ -77,6 +77,17 @@ impl ClockedFlow {
             Pacing::Rate(rate) => Some(rate),
             _ => None,
         }
+    }
+
+    pub(crate) fn pacing(&self) -> Pacing {
+        self.control.pacing()
+    }
+
+    /// The host asks for another window, as after a pause.
+    pub(crate) fn adjust(&mut self, window: f64) {
+        let event = Adjustment { now: self.now, window: Segments(window), threshold: None };
+        let path = self.path();
+        self.control.on_adjustment(&event, &path);
     }
 
     /// A variable that the controller shows.

@@ -1,7 +1,8 @@
 //! draft-jin-wei-low-tcp-fast-01.
 
-use longfat_units::Span;
+use longfat_control::Start;
 use longfat_units::parameter::Setting;
+use longfat_units::{Segments, Span};
 
 use crate::drive::{ClockedFlow, assert_near};
 
@@ -38,4 +39,35 @@ fn at_rest_alpha_segments_wait() {
         flow.round_with_delay(Span::from_seconds_f64(0.1 * waiting / 1000.0));
     }
     assert_near(flow.window(), 1200.0, 1e-3, "1000 on their way and 200 waiting");
+}
+
+/// Section 3.1 of the draft: a sample counts as 3/w in the average, and as a quarter at the most. A loss begins it anew.
+#[test]
+fn a_sample_is_three_of_a_window_in_the_average() {
+    for (window, average) in [(100.0, 0.103), (6.0, 0.125)] {
+        let mut flow = ClockedFlow::new("fast", &[], window);
+        flow.ack();
+        flow.queueing = Span::from_millis(100);
+        // Its window is still the same: nothing is decided within a round trip.
+        flow.ack();
+        assert_near(flow.variable("average_rtt").expect("there is one"), average, 1e-9, "average");
+        flow.lose();
+        assert_eq!(flow.variable("average_rtt"), None);
+    }
+}
+
+/// It ends slow start where more than α segments wait, with what the path holds and α: of 32 segments 8 wait where it
+/// holds 24.
+#[test]
+fn slow_start_ends_with_what_the_path_holds() {
+    let start = Start { window: Segments(4.0), ..Start::default() };
+    let alpha = [("alpha", Setting::Number(1.0))];
+    let mut flow = ClockedFlow::starting("fast", &alpha, &start);
+    (0..6).for_each(|_| flow.round_with_delay(Span::ZERO));
+    assert_eq!((flow.window(), flow.threshold()), (32.0, None));
+    let full = Span::from_seconds_f64(0.1 * 8.0 / 24.0);
+    flow.round_with_delay(full);
+    assert_eq!((flow.window(), flow.threshold()), (32.0, None));
+    flow.round_with_delay(full);
+    assert_near(flow.threshold().expect("slow start is over"), 25.0, 1e-6, "24 and alpha");
 }

@@ -128,3 +128,69 @@ fn time_counts_from_the_end_of_slow_start() {
     seconds_until(&mut flow, 1000.0);
     assert_near(seconds_until(&mut flow, 1500.0), 3.963, 0.02, "500 segments more");
 }
+
+/// A flow of 100 segments that has given up half of a window of 100 on 100 ms, 1000 segments per second, and has it again
+/// when the round trip is 123 ms: 813 per second. In between the round trip has once been 140 ms.
+fn steady() -> ClockedFlow {
+    let mut flow = ClockedFlow::new("h-tcp", &[], 100.0);
+    flow.lose();
+    assert_near(flow.window(), 50.0, 1e-9, "of the first loss nothing is known: half");
+    while flow.window() < 100.0 {
+        flow.ack();
+    }
+    flow.queueing = Span::from_millis(40);
+    flow.ack();
+    flow.queueing = Span::from_millis(23);
+    flow
+}
+
+/// Section 2 of the draft: where the throughput has changed by no more than a fifth of the last one, `RTT_min/RTT_max` =
+/// 100/140 of the window stay, and the increase is 2 (1 - β) times as much.
+#[test]
+fn a_steady_flow_keeps_what_empties_the_queue() {
+    let mut flow = steady();
+    let before = flow.window();
+    flow.lose();
+    assert_near(flow.window(), before / 1.4, 1e-9, "100 of 140 ms");
+    let reduced = flow.window();
+    flow.ack();
+    assert_near(
+        (flow.window() - reduced) * reduced,
+        2.0 * (1.0 - 1.0 / 1.4),
+        1e-9,
+        "per round trip",
+    );
+    // The largest round trip is that since the last loss: 100 ms, and β is 0.8 at most.
+    flow.queueing = Span::ZERO;
+    while flow.window() < 75.0 {
+        flow.ack();
+    }
+    let before = flow.window();
+    flow.lose();
+    assert_near(flow.window(), 0.8 * before, 1e-9, "no queue in between");
+}
+
+/// After a time-out nothing is known again, and Δ counts from there: 3 s after the loss before it adds no more than Reno.
+#[test]
+fn a_time_out_begins_anew() {
+    let mut flow = steady();
+    flow.lose();
+    flow.now += Span::from_seconds(3);
+    flow.congestion(Cause::Timeout);
+    flow.queueing = Span::ZERO;
+    while flow.window() < 80.0 {
+        let before = flow.window();
+        flow.ack();
+        if before > 36.0 {
+            assert_near((flow.window() - before) * before, 1.0, 1e-6, "beyond slow start");
+        }
+    }
+    let before = flow.window();
+    flow.lose();
+    assert_near(
+        flow.window(),
+        before / 2.0,
+        1e-9,
+        "the throughput before the time-out is none of its",
+    );
+}

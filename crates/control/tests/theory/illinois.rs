@@ -65,3 +65,46 @@ fn below_ten_segments_it_is_reno() {
     flow.lose();
     assert_eq!(flow.window(), before / 2.0);
 }
+
+fn variable(flow: &ClockedFlow, name: &str) -> f64 {
+    flow.variable(name).expect("it is shown")
+}
+
+/// α waits for five round trips without a queue, and these have to follow one another: after four, one with a queue and four
+/// more it still waits.
+#[test]
+fn round_trips_without_a_queue_follow_one_another() {
+    let mut flow = ClockedFlow::new("illinois", &[], 100.0);
+    let mut end_round = |queueing: f64| {
+        flow.queueing = Span::from_seconds_f64(0.1 * queueing);
+        flow.ack_with(|ack| Feedback { acked: 0, ..ack });
+        flow.ack_with(|ack| Feedback { acked: 0, rtt: None, round_starts: true, ..ack });
+        variable(&flow, "alpha")
+    };
+    let with_a_queue = end_round(1.0);
+    assert_near(with_a_queue, 0.3, 1e-9, "at the largest delay");
+    for short in 0..2 {
+        (0..4).for_each(|_| assert_near(end_round(0.0), 0.3, 1e-9, &format!("{short}")));
+        if short == 0 {
+            assert_near(end_round(1.0), 0.3, 1e-9, "a queue");
+        }
+    }
+    assert_near(end_round(0.0), 10.0, 1e-9, "the fifth in a row");
+}
+
+/// After a time-out it is Reno, and α waits again for five round trips without a queue.
+#[test]
+fn after_a_time_out_it_is_reno() {
+    let mut flow = after_a_queue_of(0.0, 10);
+    assert_eq!((variable(&flow, "alpha"), variable(&flow, "beta")), (10.0, 0.125));
+    flow.congestion(longfat_control::Cause::Timeout);
+    assert_eq!((variable(&flow, "alpha"), variable(&flow, "beta")), (1.0, 0.5));
+    flow.queueing = Span::ZERO;
+    let mut alphas = Vec::new();
+    for _ in 0..5 {
+        flow.ack_with(|ack| Feedback { acked: 0, ..ack });
+        flow.ack_with(|ack| Feedback { acked: 0, rtt: None, round_starts: true, ..ack });
+        alphas.push(variable(&flow, "alpha"));
+    }
+    assert_eq!(alphas, [1.0, 1.0, 1.0, 1.0, 10.0]);
+}

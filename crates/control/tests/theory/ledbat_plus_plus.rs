@@ -83,3 +83,22 @@ fn a_time_out_leaves_two_segments() {
     assert_eq!(flow.window(), 2.0);
     assert_eq!(flow.threshold(), Some(50.0));
 }
+
+/// Section 4.4: the first slowdown comes two round trips after slow start, at 0.2 s, and leaves two segments for two of them;
+/// then GAIN, half a segment with each, takes the window to the 2.67 that it had, at 0.5 s. That took 0.3 s, so the next one
+/// comes nine times as much later, at 3.2 s.
+#[test]
+fn a_slowdown_comes_after_nine_times_what_the_last_one_took() {
+    let mut flow = ClockedFlow::new("ledbat++", &[], 2.25);
+    let mut slow = Vec::new();
+    for tenth in 0..40 {
+        let before = flow.window();
+        flow.ack();
+        if flow.window() == 2.0 && before > 2.0 {
+            slow.push(tenth);
+            assert_eq!(flow.threshold(), Some(before), "what it rises to");
+        }
+        flow.pass_round_trip();
+    }
+    assert_eq!(slow, [2, 32]);
+}

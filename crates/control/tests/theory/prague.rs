@@ -1,8 +1,8 @@
 //! The draft of Prague, and RFC 9331.
 
-use longfat_control::{Cause, Feedback};
-use longfat_units::Span;
+use longfat_control::{Cause, Feedback, Pacing, Start};
 use longfat_units::parameter::Setting;
+use longfat_units::{Segments, Span};
 
 use crate::dctcp::marked_rounds;
 use crate::drive::{ClockedFlow, assert_near};
@@ -132,4 +132,31 @@ fn the_share_is_kept_until_there_is_a_mark() {
         flow.ack_with(|ack| Feedback { acked: 10, marked, round_starts: true, ..ack });
         assert_eq!(flow.variable("alpha"), Some(expected), "{marked} of 10 marked");
     }
+}
+
+/// α moves once in 25 ms, not in each round trip of 10: at 30 ms, with the marks of all three round trips, and at 50.
+#[test]
+fn the_share_is_that_of_virtual_round_trips() {
+    let changes = [("rounds", Setting::Count(0))];
+    let ten = Span::from_millis(10);
+    let mut flow = ClockedFlow::new("prague", &changes, 100.0).with_rtt(ten);
+    let mut seen = Vec::new();
+    for round in 0..6 {
+        // Of the ten segments of a round trip five are marked.
+        flow.ack_with(|ack| Feedback { acked: 10, marked: 5, round_starts: round > 0, ..ack });
+        seen.push(flow.variable("alpha").expect("it is shown"));
+        flow.now += ten;
+    }
+    let (first, second) = (1.0 - 0.5 / 16.0, 1.0 - 0.5 / 16.0 - (0.5 - 0.5 / 16.0) / 16.0);
+    assert_eq!(seen, [1.0, 1.0, 1.0, first, first, second]);
+}
+
+/// Twice the rate of a window per round trip while it rises, and once after that.
+#[test]
+fn slow_start_is_paced_at_twice_the_rate() {
+    let start = Start { window: Segments(10.0), ..Start::default() };
+    let mut flow = ClockedFlow::starting("prague", &[], &start);
+    assert_eq!(flow.pacing(), Pacing::Spread { gain: 2.0 });
+    flow.lose();
+    assert_eq!(flow.pacing(), Pacing::Spread { gain: 1.0 });
 }

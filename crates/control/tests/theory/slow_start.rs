@@ -1,6 +1,7 @@
 //! RFC 5681, RFC 3742 and RFC 9406, for every controller alike.
 
 use longfat_control::{Feedback, SlowStart, Start};
+use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
 use crate::drive::{ClockedFlow, assert_near};
@@ -143,4 +144,29 @@ fn hystart_needs_eight_samples() {
         }
     }
     assert_eq!(flow.window(), 21.0);
+}
+
+/// Slow start overshoots by a factor of two: of these each says that a loss there takes half, whatever one takes later. An
+/// eighth of BIC's, Illinois' and Compound's window, a quarter of `MulTCP`'s and 15 % of LTCP's.
+#[test]
+fn a_loss_in_slow_start_takes_half() {
+    let eighth = [("beta", Setting::Number(0.125))];
+    let none: [(&str, Setting); 0] = [];
+    for (name, changes, later) in [
+        ("bic", &none[..], 0.875),
+        ("compound", &eighth[..], 0.875),
+        ("illinois", &none[..], 0.875),
+        ("ltcp", &none[..], 0.85),
+        ("multcp", &none[..], 0.75),
+    ] {
+        for (threshold, kept) in [(None, 0.5), (Some(Segments(1000.0)), later)] {
+            let start = Start { window: Segments(1000.0), threshold, ..Start::default() };
+            let mut flow = ClockedFlow::starting(name, changes, &start);
+            // Round trips without a queue, by which Illinois knows that there is none.
+            (0..2).for_each(|_| flow.round_with_delay(Span::ZERO));
+            let before = flow.window();
+            flow.lose();
+            assert_near(flow.window() / before, kept, 1e-9, name);
+        }
+    }
 }

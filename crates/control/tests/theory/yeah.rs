@@ -102,3 +102,43 @@ fn competition_is_answered_as_reno_does() {
         assert_near(flow.window(), 300.0 * left, 1e-6, &format!("after {rounds} slow rounds"));
     }
 }
+
+/// Slow rounds count in a row: fifteen, a fast one and fifteen more are no competition.
+#[test]
+fn a_fast_round_ends_the_count_of_slow_ones() {
+    let mut flow = ClockedFlow::new("yeah", &[], 300.0);
+    for round in 0..31 {
+        end_round(&mut flow, if round == 15 { 0.0 } else { 60.0 });
+    }
+    flow.lose();
+    assert_near(flow.window(), 240.0, 1e-6, "the queue of 60");
+}
+
+/// What was taken from the window before a loss no longer waits: the loss takes an eighth. The queue is that of the smallest
+/// round trip of a round.
+#[test]
+fn what_has_been_taken_waits_no_more() {
+    let mut flow = ClockedFlow::new("yeah", &[], 1000.0);
+    assert_near(end_round(&mut flow, 300.0), 300.0, 1e-6, "the queue");
+    flow.lose();
+    assert_near(flow.window(), 700.0 * 0.875, 1e-6, "an eighth of 700");
+    let mut flow = ClockedFlow::new("yeah", &[], 1000.0);
+    flow.ack_with(|ack| Feedback { acked: 0, rtt: ack.rtt.map(|rtt| rtt * 2), ..ack });
+    assert_eq!(end_round(&mut flow, 50.0), 0.0, "50 of them, not 500");
+}
+
+/// After a time-out there is no queue, no Reno and no slow round: it is as fast as at the start, and a loss takes an eighth.
+#[test]
+fn a_time_out_begins_anew() {
+    let mut flow = ClockedFlow::new("yeah", &[], 300.0);
+    (0..20).for_each(|_| {
+        end_round(&mut flow, 60.0);
+    });
+    flow.congestion(longfat_control::Cause::Timeout);
+    while flow.window() < 200.0 {
+        flow.ack();
+    }
+    let before = flow.window();
+    flow.lose();
+    assert_near(flow.window(), before * 0.875, 1e-9, "an eighth");
+}

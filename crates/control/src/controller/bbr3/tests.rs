@@ -394,3 +394,329 @@ fn what_the_host_sends_at_a_time_has_room() {
     // Nothing more than the least window if it sends packet by packet.
     assert_eq!(Told::new(10.0, true).control.quantized(0.1), 4.0);
 }
+
+/// `Headroom` is 15 %, a segment at the least, and leaves four of them at the least.
+#[test]
+fn headroom_is_at_least_a_segment() {
+    let mut model = Model::new(Some(RTT));
+    for (bound, left) in [(100.0, 85.0), (6.0, 5.0), (4.0, 4.0), (f64::INFINITY, f64::INFINITY)] {
+        model.inflight_longterm = bound;
+        assert_eq!(model.with_headroom(MIN_PIPE), left, "of {bound}");
+    }
+}
+
+/// What comes in beyond the rate of 1000 segments per second since the last time that nothing did, but no more than the window.
+#[test]
+fn aggregation_is_what_comes_ahead_of_the_rate() {
+    let mut model = Model::new(Some(RTT));
+    model.bw = 1000.0;
+    let mut after = |millis, window| {
+        let now = Time::ZERO + Span::from_millis(millis);
+        model.see_aggregation(&Feedback::at(now, 10), window);
+        let extra = model.extra_acked.value();
+        model.extra_acked.advance();
+        extra
+    };
+    assert_eq!(after(0, 100.0), 10.0);
+    assert!((after(5, 100.0) - 15.0).abs() < 1e-9, "20 less 5");
+    // 40 would have come by now, and 20 did: it begins anew.
+    assert_eq!(after(40, 100.0), 10.0);
+    assert!((after(41, 100.0) - 19.0).abs() < 1e-9, "20 less 1");
+    assert_eq!(after(42, 12.0), 12.0);
+}
+
+/// The round trip at whose end losses are answered begins with the first of them. A new phase of the cycle knows nothing of
+/// what was delivered before it.
+#[test]
+fn signals_are_those_since_the_first_loss_and_of_this_phase() {
+    let mut model = Model::new(Some(RTT));
+    let sample = |before, delivered| RateSample {
+        delivered_before: before,
+        delivered_total: before + delivered,
+        ..RateSample::of(delivered, RTT)
+    };
+    model.hear(&sample(0, 100));
+    model.note_loss(150);
+    model.note_loss(200);
+    model.hear(&sample(149, 100));
+    assert!(!model.loss_round_starts);
+    model.hear(&sample(150, 100));
+    assert!(model.loss_round_starts);
+    model.reset_signals();
+    assert_eq!((model.lossy_round, model.inflight_latest), (false, 0.0));
+    model.lower_bounds(100.0);
+    // Of 1000 per second and a window of 100, with nothing delivered since.
+    assert!((model.bw_shortterm - 700.0).abs() < 1e-9, "{}", model.bw_shortterm);
+    assert!((model.inflight_shortterm - 70.0).abs() < 1e-9, "{}", model.inflight_shortterm);
+    model.reset_short_term();
+    assert!(model.bw_shortterm.is_infinite() && model.inflight_shortterm.is_infinite());
+}
+
+/// The filter holds two cycles: a rate of the one before counts until the next one begins, and then at once no more.
+#[test]
+fn a_new_cycle_forgets_the_one_before_the_last() {
+    let mut model = Model::new(Some(RTT));
+    model.hear(&RateSample::of(200, RTT));
+    model.advance_cycle();
+    model.hear(&RateSample::of(100, RTT));
+    assert!((model.max_bw - 2000.0).abs() < 1e-9);
+    model.advance_cycle();
+    assert!((model.max_bw - 1000.0).abs() < 1e-9, "{}", model.max_bw);
+}
+
+/// Six lost segments next to each other are one gap, and end no Startup.
+#[test]
+fn segments_lost_in_a_row_are_one_gap() {
+    let mut told = Told::new(1000.0, true);
+    told.plain(1000);
+    told.round(1500, |feedback, _| feedback.recovery_begins = true);
+    for lost in 0..6 {
+        told.delivered += 1;
+        told.lose(2000, lost + 1, false);
+    }
+    told.round(2000, |feedback, sample| {
+        feedback.limited = Limited::Recovery;
+        feedback.in_flight = 90_000;
+        sample.lost = 100;
+    });
+    assert_eq!(told.control.cycle.state, State::Startup);
+}
+
+/// Where the bound is what limits the flow, a probe raises it by 1, 2, 4, … segments in one round trip after another.
+#[test]
+fn a_probe_raises_the_bound_twice_as_fast_in_each_round_trip() {
+    let mut told = Told::cruising();
+    told.control.model.inflight_longterm = 1000.0;
+    while told.control.cycle.state != State::Up {
+        told.round(800, |feedback, _| feedback.in_flight = 800);
+    }
+    let mut raised = Vec::new();
+    for _ in 0..5 {
+        let before = told.control.model.inflight_longterm;
+        let window = told.control.window as u64;
+        told.round(window, |_, sample| sample.in_flight = 900);
+        raised.push(told.control.model.inflight_longterm - before);
+    }
+    assert_eq!(raised, [1.0, 2.0, 4.0, 8.0, 16.0]);
+}
+
+/// `BoundCwndForModel`: the window stays within the bound of losses between probes, and at four segments at the least.
+#[test]
+fn losses_between_probes_bound_the_window() {
+    for (bound, window) in [(300.0, 300.0), (1.0, 4.0)] {
+        let mut told = Told::cruising();
+        told.control.model.inflight_shortterm = bound;
+        told.plain(1000);
+        assert_eq!(told.control.window, window);
+    }
+}
+
+/// Where no round trip is known at the start, the first one measured gives the rate: 10 segments in 100 ms, times 2.77.
+#[test]
+fn the_first_round_trip_sets_the_rate() {
+    let start = Start { window: Segments(10.0), ..Start::default() };
+    let mut control = Bbr3::new(&controller().defaults(), &start);
+    assert!((control.pacing_rate - 27_725.9).abs() < 0.1, "{}", control.pacing_rate);
+    control.on_feedback(&Feedback { rtt: Some(RTT), ..Feedback::at(Time::ZERO + RTT, 1) }, &PATH);
+    assert!((control.pacing_rate - 277.26).abs() < 0.01, "{}", control.pacing_rate);
+}
+
+/// What a needless recovery has lowered is as it was.
+#[test]
+fn a_needless_recovery_gives_both_bounds_back() {
+    let mut told = Told::cruising();
+    told.lose(1000, 1, false);
+    told.round(1000, |feedback, _| feedback.recovery_begins = true);
+    let model = &told.control.model;
+    assert!(model.bw_shortterm.is_finite() && model.inflight_shortterm.is_finite());
+    told.round(1000, |feedback, _| feedback.spurious = Some(Cause::Loss));
+    let model = &told.control.model;
+    assert!(model.bw_shortterm.is_infinite() && model.inflight_shortterm.is_infinite());
+}
+
+/// A mark between probes lowers the bounds as a loss does; those of different round trips do not add up in a probe.
+#[test]
+fn marks_are_counted_by_round_trips() {
+    let mut told = Told::cruising();
+    told.round(1000, |feedback, _| feedback.marked = 1);
+    told.plain(1000);
+    assert!(told.control.model.inflight_shortterm.is_finite());
+    let mut told = Told::probing();
+    (0..2).for_each(|_| told.round(1000, |feedback, _| feedback.marked = 15));
+    assert!(told.control.model.inflight_longterm.is_infinite(), "1.5 % each");
+}
+
+/// In Startup and in UP losses of less than 2 % lower nothing. Nor do they elsewhere with `loss_tolerance`, but those of
+/// more do.
+#[test]
+fn few_losses_of_its_own_doing_lower_nothing() {
+    let lossy = |mut told: Told, lost: u64| {
+        told.lose(1000, 1, false);
+        told.round(1000, |_, sample| sample.lost = lost);
+        told.control.model.inflight_shortterm.is_finite()
+    };
+    let mut young = Told::new(1000.0, true);
+    young.plain(1000);
+    assert_eq!(young.control.cycle.state, State::Startup);
+    assert!(!lossy(young, 1));
+    assert!(!lossy(Told::probing(), 1));
+    assert!(lossy(Told::cruising(), 1));
+    for (lost, answered) in [(20, false), (30, true)] {
+        let mut told = Told::cruising();
+        told.control.loss_tolerance = 0.02;
+        assert_eq!(lossy(told, lost), answered, "{lost} of 1000");
+    }
+}
+
+/// Without selective acknowledgments any recovery ends Startup.
+#[test]
+fn a_recovery_without_selective_acknowledgments_ends_startup() {
+    let mut told = Told::new(1000.0, false);
+    told.plain(1000);
+    told.round(1500, |feedback, _| {
+        feedback.recovery_begins = true;
+        feedback.in_flight = 90_000;
+    });
+    assert_eq!(told.control.cycle.state, State::Drain);
+}
+
+/// The probe after one that went too high ends as soon as the bound is in flight, and if that has cost nothing, the next one
+/// follows at once. Any other one goes on beyond the bound.
+#[test]
+fn a_cautious_probe_ends_at_the_bound_and_is_repeated() {
+    for too_high in [true, false] {
+        let mut told = Told::probing();
+        told.control.cycle.too_high = too_high;
+        told.control.model.inflight_longterm = 1500.0;
+        let full = |feedback: &mut Feedback, _: &mut RateSample| feedback.in_flight = 2600;
+        told.round(1000, full);
+        let cycle = &told.control.cycle;
+        let expected = if too_high { State::Down } else { State::Up };
+        assert_eq!((cycle.state, cycle.precautionary), (expected, too_high));
+        if too_high {
+            told.round(1000, full);
+            let cycle = &told.control.cycle;
+            assert_eq!((cycle.state, cycle.precautionary), (State::Refill, false));
+        }
+    }
+    let mut told = Told::probing();
+    told.lose(1000, 21, false);
+    assert!(told.control.cycle.too_high, "and this one was");
+}
+
+/// After `ProbeRTT` the next one is 5 s away, and losses before it are forgotten.
+#[test]
+fn probe_rtt_begins_the_short_term_anew() {
+    let mut told = Told::cruising();
+    while told.control.cycle.state != State::ProbeRtt {
+        told.plain(1000);
+    }
+    told.control.model.bw_shortterm = 9000.0;
+    told.control.model.inflight_shortterm = 600.0;
+    while told.control.cycle.state == State::ProbeRtt {
+        told.round(500, |feedback, _| feedback.in_flight = 900);
+    }
+    let model = &told.control.model;
+    assert_eq!(model.probe_rtt_stamp, told.now);
+    assert!(model.bw_shortterm.is_infinite() && model.inflight_shortterm.is_infinite());
+}
+
+/// `HandleRestartFromIdle`: in UP it paces at the rate of the path, aggregation is counted anew, and a `ProbeRTT` whose time is
+/// over ends.
+#[test]
+fn a_restart_paces_at_the_rate_of_the_path() {
+    let mut told = Told::probing();
+    told.control.on_restart(told.now + RTT, &PATH);
+    assert!((told.rate() - 0.99 * 10_000.0).abs() < 1e-6, "{}", told.rate());
+    assert_eq!(told.control.model.aggregation_start, told.now + RTT);
+    let mut told = Told::cruising();
+    while told.control.cycle.state != State::ProbeRtt {
+        told.plain(1000);
+    }
+    told.round(500, |feedback, _| feedback.in_flight = 900);
+    told.control.on_restart(told.now + Span::from_seconds(1), &PATH);
+    assert_eq!(told.control.cycle.state, State::Cruise);
+}
+
+/// A time-out before which nothing was lost gives back the window that it found.
+#[test]
+fn a_time_out_saves_the_window() {
+    let mut told = Told::cruising();
+    let window = told.control.window;
+    let event = Congestion { now: told.now, cause: Cause::Timeout, in_flight: 3, again: false };
+    told.control.on_congestion(&event, &PATH);
+    assert_eq!(told.control.window, 4.0);
+    told.control.on_recovered(told.now, &PATH);
+    assert_eq!(told.control.window, window);
+}
+
+/// `SaveCwnd` and `RestoreCwnd`: a window that a recovery, a time-out or `ProbeRTT` has made small takes the place of no larger
+/// one, and a larger window is not taken back.
+#[test]
+fn the_window_that_is_saved_is_no_small_one() {
+    let mut control = Told::cruising().control;
+    let mut saved = |recovering, timed_out, state| {
+        (control.window, control.prior_window) = (50.0, 100.0);
+        (control.recovering, control.timed_out, control.cycle.state) =
+            (recovering, timed_out, state);
+        control.save_window();
+        control.prior_window
+    };
+    assert_eq!(saved(false, false, State::Cruise), 50.0);
+    assert_eq!(saved(true, false, State::Cruise), 100.0);
+    assert_eq!(saved(false, true, State::Cruise), 100.0);
+    assert_eq!(saved(false, false, State::ProbeRtt), 100.0);
+    control.window = 200.0;
+    control.restore_window();
+    assert_eq!(control.window, 200.0);
+}
+
+/// A window counts as in use in the round trip in which it was, and in the next one.
+#[test]
+fn a_window_in_use_is_known_for_two_round_trips() {
+    let mut control = Told::cruising().control;
+    control.window = 10.0;
+    control.window_used = [false; 2];
+    let mut used = |starts, in_flight| {
+        control.model.rounds.starts = starts;
+        control.see_use(in_flight);
+        control.is_window_limited()
+    };
+    let seen = [(true, 9), (false, 10), (false, 3), (true, 3), (false, 3), (true, 3)]
+        .map(|(starts, in_flight)| used(starts, in_flight));
+    assert_eq!(seen, [false, true, true, true, true, false]);
+}
+
+/// An acknowledgment without a sample ends no round trip. A rate of an application that has little to send counts only where
+/// it is the largest.
+#[test]
+fn what_says_little_of_the_path_changes_little() {
+    let mut told = Told::cruising();
+    told.control.on_feedback(&Feedback::at(told.now, 1), &PATH);
+    let model = &told.control.model;
+    assert_eq!((model.rounds.starts, model.loss_round_starts, model.rate), (false, false, 0.0));
+    let mut model = Model::new(Some(RTT));
+    let limited =
+        |delivered| RateSample { application_limited: true, ..RateSample::of(delivered, RTT) };
+    model.hear(&RateSample::of(200, RTT));
+    model.hear(&limited(300));
+    assert!((model.max_bw - 3000.0).abs() < 1e-9);
+    model.advance_cycle();
+    model.hear(&limited(100));
+    model.advance_cycle();
+    assert_eq!(model.max_bw, 0.0);
+}
+
+/// What ends Startup is taken back with its filter of ten round trips, after which it is one again.
+#[test]
+fn a_pipe_that_was_not_full_has_a_filter_of_one_round_trip() {
+    let mut model = Model::new(Some(RTT));
+    model.declare_full();
+    model.extra_acked.see(7.0);
+    model.extra_acked.advance();
+    assert_eq!((model.full_bw_reached, model.extra_acked.value()), (true, 7.0));
+    model.declare_not_full();
+    assert_eq!((model.full_bw_reached, model.extra_acked.value()), (false, 7.0));
+    model.extra_acked.advance();
+    assert_eq!(model.extra_acked.value(), 0.0);
+}
