@@ -189,3 +189,42 @@ fn there_may_be_more_flows_than_queues() {
     assert_eq!(port.books().sent.len(), 9000);
     assert_eq!(observed_in(port.queue())["active_queues"], 0.0);
 }
+
+/// What has been busy once is as if it had never been: the shares of a second busy period are those of the first.
+#[test]
+fn shares_are_the_same_again() {
+    let mut port = port("triple", 1);
+    for period in 0..3 {
+        for _ in 0..301 {
+            for (flow, source) in [(0, 1), (1, 2), (2, 2), (3, 2)] {
+                let item =
+                    Item { flow, source, destination: 10 + flow, bytes: PACKET, ..Item::default() };
+                port.arrive_as(Time::ZERO, item);
+            }
+        }
+        let before = port.books().sent.len();
+        (0..300).for_each(|_| port.depart(Time::ZERO));
+        let mut sent = [0; 4];
+        port.books().sent[before..].iter().for_each(|item| sent[item.flow as usize] += 1);
+        close(&sent, &[150, 50, 50, 50]);
+        while port.is_busy() {
+            port.depart(Time::ZERO);
+        }
+        assert_eq!(observed_in(port.queue())["active_queues"], 0.0, "period {period}");
+    }
+}
+
+/// A full buffer loses one packet at a time; and twelve queues are two sets of eight.
+#[test]
+fn a_full_buffer_loses_one_packet_of_one_of_whole_sets() {
+    let capacity = Capacity::Packets(100);
+    let settings = changed(&discipline(), "packets", &[("queues", Value::Number(12.0))]);
+    let site = Site { capacity, ..site("packets") };
+    let mut port =
+        FreeLink::new((discipline().build)(&settings, &site).into_queue(capacity), capacity, 1);
+    for count in 1..=200 {
+        port.arrive_as(Time::ZERO, Item { flow: count % 40, bytes: PACKET, ..Item::default() });
+        // One is in service.
+        assert_eq!(port.books().dropped.len(), (count as usize).saturating_sub(101));
+    }
+}

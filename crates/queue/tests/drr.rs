@@ -91,3 +91,36 @@ proptest! {
         prop_assert!(most - least <= 2 * 1500 + u64::from(quantum), "{bytes:?}");
     }
 }
+
+/// Nor does one that the buffer empties. 1100 bytes are full: flow 1 keeps 500 of its quantum for a packet of 600, which is
+/// dropped for one of flow 3. What then comes for it, 550, does not leave in its next turn, but in the one after that.
+#[test]
+fn a_queue_that_is_emptied_by_the_buffer_keeps_nothing() {
+    let mut port = port(Capacity::Bytes(Bytes(1100)), 500);
+    arrive(&mut port, 9, &[1]);
+    arrive(&mut port, 1, &[600]);
+    arrive(&mut port, 2, &[300, 200]);
+    port.depart(Time::ZERO);
+    arrive(&mut port, 3, &[350]);
+    let dropped: Vec<_> = port.books().dropped.iter().map(|item| item.bytes.0).collect();
+    assert_eq!(dropped, [600]);
+    arrive(&mut port, 1, &[550]);
+    (0..3).for_each(|_| port.depart(Time::ZERO));
+    assert_eq!(sent(&port)[1..], [(2, 300), (2, 200), (3, 350), (1, 550)]);
+}
+
+/// A queue that has sent is no longer the longest: flow 1 had seven of eleven places and has two when flow 4 finds none.
+#[test]
+fn what_has_left_is_not_counted() {
+    let mut port = port(Capacity::Packets(11), 1000);
+    arrive(&mut port, 9, &[1]);
+    arrive(&mut port, 1, &[100; 7]);
+    arrive(&mut port, 2, &[1000; 4]);
+    arrive(&mut port, 2, &[1000]);
+    (0..4).for_each(|_| port.depart(Time::ZERO));
+    arrive(&mut port, 3, &[1000; 3]);
+    arrive(&mut port, 4, &[1000]);
+    arrive(&mut port, 4, &[1000]);
+    let dropped: Vec<_> = port.books().dropped.iter().map(|item| item.flow).collect();
+    assert_eq!(dropped, [1, 2]);
+}

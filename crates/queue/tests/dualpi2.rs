@@ -171,3 +171,40 @@ fn a_day_without_a_departure() {
     port.depart(us(86_400_000_000));
     close(observed_in(port.queue())["base_probability"], 1.0);
 }
+
+/// The classic queue earns 1/15 of what the other sends, and a packet of it leaves after fifteen of the other. What it has
+/// earned ends with its last packet, and it owes nothing for what it sends while the other is empty.
+#[test]
+fn credit_ends_with_the_classic_queue() {
+    let mut port = port(&[]);
+    arrive(&mut port, 0, Ecn::Ect1, 11);
+    arrive(&mut port, 0, Ecn::Ect0, 1);
+    // Ten with ECT(1), two thirds of a packet earned; then the classic one.
+    (0..11).for_each(|_| port.depart(us(0)));
+    assert_eq!(port.books().sent.last().map(|item| item.id), Some(11));
+    arrive(&mut port, 0, Ecn::Ect1, 14);
+    arrive(&mut port, 0, Ecn::Ect0, 3);
+    (0..14).for_each(|_| port.depart(us(0)));
+    assert!(port.books().sent[12..].iter().all(|item| item.ecn == Ecn::Ect1));
+    // Two of the three leave while nothing else is there: the third waits for sixteen at the most, as if it were the first.
+    (0..2).for_each(|_| port.depart(us(0)));
+    let before = port.books().sent.len();
+    arrive(&mut port, 0, Ecn::Ect1, 40);
+    (0..20).for_each(|_| port.depart(us(0)));
+    let first = port.books().sent[before..].iter().position(|item| item.ecn == Ecn::Ect0);
+    assert!(matches!(first, Some(14..=16)), "{first:?}");
+}
+
+/// A link stands still from 2 s on for a day, with p' = 1. What is first then has waited for 2 s less than what was first at
+/// the last look of the day: p' falls by 3.2 · 2 s, and rises by next to nothing for the wait itself.
+#[test]
+fn the_last_look_of_a_long_silence_counts() {
+    const DAY: u64 = 86_400_000_000;
+    let mut port = port(&[("alpha", Value::Number(1e-6))]);
+    arrive(&mut port, 0, Ecn::Ect0, 2);
+    arrive(&mut port, 2_000_000, Ecn::Ect0, 2);
+    port.depart(us(DAY));
+    close(observed_in(port.queue())["base_probability"], 1.0);
+    arrive(&mut port, DAY + 16_000, Ecn::Ect0, 1);
+    close(observed_in(port.queue())["base_probability"], 0.0);
+}

@@ -152,11 +152,18 @@ fn marks_come_neither_too_close_nor_too_far_apart() {
 struct Tosses {
     chance: Fixed,
     marked: Vec<u32>,
+    dropped: Vec<u32>,
+}
+
+impl Tosses {
+    fn new(share: f64) -> Self {
+        Self { chance: Fixed::new(share), marked: Vec::new(), dropped: Vec::new() }
+    }
 }
 
 impl Host for Tosses {
     fn drop(&mut self, item: Item) {
-        panic!("{item:?} is dropped");
+        self.dropped.push(item.id);
     }
 
     fn mark(&mut self, item: &mut Item) -> bool {
@@ -190,7 +197,7 @@ fn the_least_and_the_largest_gap() {
         );
         let site = Site { capacity: Capacity::Unbounded, ..site("packets") };
         let mut queue = (discipline().build)(&settings, &site).into_queue(Capacity::Unbounded);
-        let mut host = Tosses { chance: Fixed::new(toss), marked: Vec::new() };
+        let mut host = Tosses::new(toss);
         let item = |id, at| Item { id, bytes: PACKET, arrived: ms(at), ..Item::default() };
         for id in 0..10 {
             queue.enqueue(ms(0), item(id, 0), &mut host);
@@ -202,6 +209,7 @@ fn the_least_and_the_largest_gap() {
         let expected: Vec<u32> =
             gap.map_or(Vec::new(), |gap| (1..=1000 / gap).map(|n| n * gap).collect());
         assert_eq!(host.marked, expected, "{toss} {derandomize}");
+        assert!(host.dropped.is_empty());
     }
 }
 
@@ -273,4 +281,118 @@ fn an_interval_must_not_be_far_below_the_target() {
         let checked = (discipline().check)(&settings, &site("packets"));
         assert_eq!(checked.is_ok(), right, "{checked:?}");
     }
+}
+
+/// Section 5.1: a packet that the buffer has no room for begins the sum anew. With tosses that always hit and p = 0.04774
+/// every 18th packet is marked; the eleventh finds the buffer full, and the next mark is 18 later.
+#[test]
+fn an_overflow_begins_the_sum_anew() {
+    let capacity = Capacity::Packets(20);
+    let settings = changed(&discipline(), "packets", &[NO_BURST]);
+    let site = Site { capacity, ..site("packets") };
+    let mut queue = (discipline().build)(&settings, &site).into_queue(capacity);
+    let mut host = Tosses::new(0.0);
+    let item = |id, at| Item { id, bytes: PACKET, arrived: ms(at), ..Item::default() };
+    (0..10).for_each(|id| queue.enqueue(ms(0), item(id, 0), &mut host));
+    queue.advance(ms(150));
+    (1..=11).for_each(|id| queue.enqueue(ms(150), item(id, 150), &mut host));
+    assert_eq!((&host.marked[..], &host.dropped[..]), (&[][..], &[11][..]));
+    for id in 12..=30 {
+        queue.dequeue(ms(150), &mut host);
+        queue.enqueue(ms(150), item(id, 150), &mut host);
+    }
+    assert_eq!((&host.marked[..], &host.dropped[..]), (&[29][..], &[11][..]));
+}
+
+/// Section 4.2: the allowance is that of a burst again once p is 0 and neither the last look nor the first in line finds half
+/// the target waiting: 850 ms after the queue has drained a burst passes for another ten updates.
+#[test]
+fn a_calm_queue_lets_another_burst_pass() {
+    let mut port = port(&[("alpha", Value::Number(1e6))]);
+    arrive(&mut port, 0, Ecn::NotEct, 10);
+    arrive(&mut port, 150, Ecn::NotEct, 10);
+    assert_eq!(port.books().dropped.len(), 10);
+    while port.is_busy() {
+        port.depart(ms(150));
+    }
+    arrive(&mut port, 1000, Ecn::NotEct, 10);
+    arrive(&mut port, 1139, Ecn::NotEct, 10);
+    close(probability(&port), 1.0);
+    assert_eq!(port.books().dropped.len(), 10);
+    arrive(&mut port, 1140, Ecn::NotEct, 10);
+    assert_eq!(port.books().dropped.len(), 20);
+}
+
+/// Half the target is 7.5 ms. What has waited for 10 ms at the look of 15 ms, or for 7 ms then and for 12 ms when a packet
+/// comes, is not calm: the 135 ms that are left of the allowance last until 150 ms. Nor is it with p above 0.
+#[test]
+fn the_allowance_is_renewed_in_calm_only() {
+    for (first, drains) in [(5, true), (8, false)] {
+        let mut port = port(&[("alpha", Value::Number(1e6)), ("beta", Value::Number(0.0))]);
+        arrive(&mut port, first, Ecn::NotEct, 2);
+        if drains {
+            (0..2).for_each(|_| port.depart(ms(16)));
+        }
+        arrive(&mut port, 20, Ecn::NotEct, 10);
+        close(probability(&port), 0.0);
+        arrive(&mut port, 149, Ecn::NotEct, 1);
+        close(probability(&port), 1.0);
+        assert!(port.books().dropped.is_empty(), "{first}");
+        arrive(&mut port, 151, Ecn::NotEct, 1);
+        assert_eq!(port.books().dropped.len(), 1, "{first}");
+    }
+    // p = 0.098 at 285 ms, and short waits at the look of 300 ms and after it, as in `a_short_wait_is_left_alone`.
+    let mut port = port(&[("beta", Value::Number(0.0))]);
+    arrive(&mut port, 0, Ecn::NotEct, 100);
+    arrive(&mut port, 285, Ecn::NotEct, 1);
+    while port.is_busy() {
+        port.depart(ms(285));
+    }
+    arrive(&mut port, 295, Ecn::NotEct, 50);
+    arrive(&mut port, 301, Ecn::NotEct, 100);
+    let before = port.books().dropped.len();
+    arrive(&mut port, 316, Ecn::NotEct, 500);
+    assert!(port.books().dropped.len() > before);
+}
+
+/// 8 ms of waiting are half of 15 ms and more, 7 ms are less.
+#[test]
+fn a_short_wait_is_less_than_half_the_target() {
+    for (came, is_short) in [(292, false), (293, true)] {
+        let mut port = port(&[NO_BURST, ("beta", Value::Number(0.0))]);
+        arrive(&mut port, 0, Ecn::NotEct, 100);
+        arrive(&mut port, 285, Ecn::NotEct, 1);
+        while port.is_busy() {
+            port.depart(ms(285));
+        }
+        arrive(&mut port, came, Ecn::NotEct, 50);
+        let before = port.books().dropped.len();
+        arrive(&mut port, 301, Ecn::NotEct, 500);
+        assert_eq!(port.books().dropped.len() == before, is_short, "from {came} ms");
+    }
+}
+
+/// At `mark_below` itself it drops: p = 1, of a threshold of 1.
+#[test]
+fn at_the_threshold_itself_marks_are_drops() {
+    let changes = [("alpha", Value::Number(1e6)), ("mark_below", Value::Number(1.0)), NO_BURST];
+    let mut port = port(&changes);
+    arrive(&mut port, 0, Ecn::Ect0, 4);
+    arrive(&mut port, 60, Ecn::Ect0, 1);
+    assert_eq!((port.books().marked.len(), port.books().dropped.len()), (0, 1));
+}
+
+/// A link stands still from 2 s on for a day, with p = 1. What is first then has waited for 2 s less than what was first at the
+/// last look of the day: Δ = -2 s · 5/4 and next to nothing for the wait itself, so that p falls to 0.
+#[test]
+fn the_last_look_of_a_long_silence_counts() {
+    const DAY: u64 = 86_400_000;
+    let mut port = port(&[NO_BURST, ("alpha", Value::Number(1e-6))]);
+    arrive(&mut port, 0, Ecn::Ect0, 2);
+    // Left alone: two in line.
+    arrive(&mut port, 2000, Ecn::Ect0, 1);
+    port.depart(ms(DAY));
+    close(probability(&port), 1.0);
+    arrive(&mut port, DAY + 15, Ecn::Ect0, 1);
+    close(probability(&port), 0.0);
 }

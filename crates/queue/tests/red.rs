@@ -437,3 +437,22 @@ proptest! {
         }
     }
 }
+
+/// With a weight of 1 the average is the queue. Behind 20 packets, above `max` and not gentle, the first packet is dropped
+/// already; behind 10 the next one may be marked, if it waits for nothing.
+#[test]
+fn above_the_maximum_there_is_no_first_packet() {
+    let mut red = red(
+        "packets",
+        &[
+            ("min", Value::Length(5.0)),
+            ("max", Value::Length(15.0)),
+            number("weight", 1.0),
+            ("gentle", Value::Flag(false)),
+            ("wait", Value::Flag(false)),
+        ],
+    );
+    let mut hits = Fixed::new(0.0);
+    assert_eq!(red.on_arrival(&behind(20), &mut hits), Verdict::Drop);
+    assert_eq!(red.on_arrival(&behind(10), &mut hits), Verdict::Mark);
+}

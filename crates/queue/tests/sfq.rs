@@ -107,3 +107,20 @@ fn conversations_can_be_pairs_of_hosts() {
     (0..5).for_each(|_| port.depart(Time::ZERO));
     assert_eq!(flows(&port), [0, 1, 3, 2, 4, 5]);
 }
+
+/// Hosts are pairs: what source 1 sends to 2 and to 3 waits in two queues, which take turns.
+#[test]
+fn pairs_of_hosts_are_told_apart_by_both_ends() {
+    let by_hosts = [("by", Value::Word("hosts".into()))];
+    let settings = changed(&discipline(), "packets", &by_hosts);
+    let site = site("packets");
+    let queue = (discipline().build)(&settings, &site).into_queue(site.capacity);
+    let mut port = FreeLink::new(queue, site.capacity, 1);
+    for destination in [9, 2, 2, 2, 3, 3, 3] {
+        let item = Item { source: 1, destination, bytes: Bytes(1000), ..Item::default() };
+        port.arrive_as(Time::ZERO, item);
+    }
+    (0..6).for_each(|_| port.depart(Time::ZERO));
+    let sent: Vec<_> = port.books().sent.iter().map(|item| item.destination).collect();
+    assert_eq!(sent, [9, 2, 3, 2, 3, 2, 3]);
+}

@@ -35,3 +35,12 @@ fn a_threshold_beyond_the_buffer_is_refused() {
     let refusal = (discipline().check)(&settings, &site("packets")).expect_err("never reached");
     assert_eq!(refusal.0, "threshold");
 }
+
+/// In a buffer of bytes the threshold is one of bytes.
+#[test]
+fn a_threshold_in_bytes_counts_bytes() {
+    let settings = changed(&discipline(), "bytes", &[("threshold", Value::Length(65_000.0))]);
+    let mut policy = policy(&discipline(), &settings, &site("bytes"));
+    assert_eq!(policy.on_arrival(&behind(65), &mut chance(1)), Verdict::Keep);
+    assert_eq!(policy.on_arrival(&behind(66), &mut chance(1)), Verdict::Mark);
+}

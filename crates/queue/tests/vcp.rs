@@ -127,3 +127,12 @@ fn the_load_is_that_of_the_rate_at_the_end_of_an_interval() {
     policy.on_rate(Time::ZERO, Rate(8_000_000_000));
     assert_eq!(code_after(&mut *policy, 490_000, 0), 1);
 }
+
+/// What finds the buffer full is load like any other.
+#[test]
+fn what_overflows_counts() {
+    let mut policy = vcp(&[("interval", Value::Span(Span::from_millis(1)))]);
+    policy.on_overflow(&Arrival { bytes: Bytes(784_000), ..behind(0) });
+    policy.on_ticks(20, Backlog::default());
+    assert_eq!(told(&mut *policy, 0), 2);
+}

@@ -158,3 +158,46 @@ fn a_rate_does_not_reach_back_behind_the_end_of_an_interval() {
     xcp.on_rate(Time::ZERO + Span(10_000_000_001), Rate(16_000_000));
     close(tell(&mut *xcp, 10_001, 0, (10.0, Some(100)), GREEDY), 4.0);
 }
+
+/// The 513 000 B/s of the packets above are taken once: from the first 20 000 bytes, and from none after that.
+#[test]
+fn what_has_been_taken_is_not_taken_again() {
+    let mut xcp = xcp();
+    for packet in 0..20 {
+        tell(&mut *xcp, 500 * packet, 50 + packet, (10.0, Some(100)), GREEDY);
+    }
+    for packet in 1..=20 {
+        close(tell(&mut *xcp, 10_000 + packet, 60, (10.0, Some(100)), GREEDY), -2.565);
+    }
+    assert!(tell(&mut *xcp, 10_021, 60, (10.0, Some(100)), GREEDY).abs() < 1e-9);
+}
+
+/// Where no packet of an interval knows its round trip, there is nobody to divide the spare capacity among.
+#[test]
+fn nothing_is_given_to_nobody() {
+    let mut xcp = xcp();
+    (0..5).for_each(|packet| {
+        tell(&mut *xcp, 1000 * packet, 0, (10.0, None), GREEDY);
+    });
+    assert!(tell(&mut *xcp, 10_001, 0, (10.0, Some(100)), GREEDY).abs() < 1e-9);
+}
+
+/// The queue is read once per round trip without it: at 10 and 20 ms, since nothing is known at first, and then, with a round
+/// trip of 100 ms of which 60 packets at 10⁶ B/s make 60, at 60 ms. What is read is the least since the last time.
+#[test]
+fn the_queue_is_read_once_per_propagation_delay() {
+    let mut xcp = xcp();
+    let flow = (10.0, Some(100));
+    let mut after = |micros, waiting| {
+        tell(&mut *xcp, micros, waiting, flow, 0.0);
+        observed(&*xcp)["persistent_queue"]
+    };
+    (0..9).for_each(|packet| {
+        after(1000 * packet, 70);
+    });
+    close(after(12_000, 55), 70_000.0);
+    close(after(15_000, 60), 70_000.0);
+    close(after(25_000, 50), 55_000.0);
+    close(after(59_000, 80), 55_000.0);
+    close(after(62_000, 20), 50_000.0);
+}
