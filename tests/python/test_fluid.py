@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 import longfat
 from longfat import plot
 from longfat._longfat import Scenario
+from longfat.plot import style
 from support import ROOT, SMALL
 
 UNIT = {
@@ -265,6 +266,39 @@ def test_a_picture_has_both(count: int) -> None:
     added = len(both.axes[0].lines) - len(alone.axes[0].lines)
     assert added == (count if count == 2 else 1)
     assert Path("both.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_picture_has_one_colour_for_each_flow(count: int) -> None:
+    """The file lists first what starts second; the flow that starts first has a window first."""
+    late = {"name": "late", "control": "reno", "path": ["link"], "rtt": "40 ms", "start": "1 s"}
+    early = {**late, "name": "early", "start": "0 s"}
+    link = {"rate": "10 Mbit/s", "delay": "10 ms", "buffer": "1 bdp"}
+    flows = [{**flow, "count": count} for flow in (late, early)]
+    source = {"duration": "4 s", "warmup": "2 s", "link": {"link": link}, "flow": flows}
+    solved = longfat.fluid(source, equilibrium=True)
+    figure = solved.plot(packets=longfat.run(source))
+    for panel in figure.axes[:2]:
+        first = {"late": 1.0, "early": 0.0}
+        named = [line for line in panel.lines if line.get_color() in style.COLOURS[:2]]
+        begun = {colour: set[float]() for colour in style.COLOURS[:2]}
+        for line in named:
+            if line.get_linestyle() != ":":
+                begun[str(line.get_color())].add(round(float(np.min(line.get_xdata()))))
+        assert begun == {style.COLOURS[0]: {first["late"]}, style.COLOURS[1]: {first["early"]}}
+    if count > 1:
+        return
+    window = figure.axes[0]
+    assert solved.equilibrium is not None
+    rest = {flow["name"]: flow["window"] for flow in solved.equilibrium["flows"]}
+    dotted = [line for line in window.lines if line.get_linestyle() == ":"]
+    assert [(line.get_color(), line.get_ydata()[0]) for line in dotted] == [  # type: ignore[index]
+        (style.COLOURS[0], rest["late[0]"]),
+        (style.COLOURS[1], rest["early[0]"]),
+    ]
+    legend = window.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["late[0]", "early[0]"]
 
 
 def test_flows_that_lose_together() -> None:

@@ -8,7 +8,7 @@ from longfat.page import _kit
 from longfat.page._charts import Chart, Line
 from longfat.page._drawn import drawn
 from longfat.page._series import flow_lines, numbers
-from longfat.plot._panels import ROUTERS, directions
+from longfat.plot._panels import ROUTERS, directions, in_order
 from longfat.results._fluid_tables import judgement, overview
 from longfat.tables import TextTable
 from longfat.units import RATE, TIME, amount, percent, plural, small
@@ -61,7 +61,8 @@ def _headings(solved: SavedFluid) -> list[str]:
 
 def _charts(solved: SavedFluid) -> list[Chart]:
     """Window and rate of the flows; price, load and queue of the links."""
-    flows, links = solved.flow_series.to_polars(), solved.link_series.to_polars()
+    flows = in_order(solved.flow_series.to_polars(), solved.summary)
+    links = solved.link_series.to_polars()
     found = [
         Chart(title, unit, tuple(flow_lines(flows, column)), shaded=solved.warmup_s)
         for column, title, unit in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -37,7 +37,7 @@ def fluid(solved: Solved, packets: Recorded | None = None) -> Figure:
 
 
 def _fluid(solved: Solved, packets: Recorded | None) -> Figure:
-    flows = solved.flow_series.to_polars()
+    flows = in_order(solved.flow_series.to_polars(), solved.summary)
     links = solved.link_series.to_polars()
     figure = style.figure(12, 10, head=1.15)
     axes = figure.subplots(3, 1, sharex=True, height_ratios=(1.3, 1, 0.9))
@@ -79,12 +79,20 @@ def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Recorded) ->
         raise ValueError(message)
     size, _, _ = ruler([largest(flows["rate_bit_s"])], RATE)
     few = flows["flow"].n_unique() <= FEW
-    for colour, (_, part) in zip(
-        style.COLOURS, parts(series, "flow" if few else "group"), strict=False
-    ):
+    column = "flow" if few else "group"
+    lines = parts(series, column)
+    tints = _tints(flows, column, [name for name, _ in lines])
+    for name, part in lines:
+        if name not in tints:
+            continue
         values = pl.col("window", "throughput_bit_s").mean()
         line = part if few else part.group_by("time_s").agg(values).sort("time_s")
-        look: dict[str, Any] = {"color": colour, "linewidth": 1.0, "alpha": 0.4, "zorder": 1}
+        look: dict[str, Any] = {
+            "color": tints[name],
+            "linewidth": 1.0,
+            "alpha": 0.4,
+            "zorder": 1,
+        }
         window.plot(line["time_s"], line["window"], **look)
         rate.plot(line["time_s"], line["throughput_bit_s"] / size, **look)
     for panel in (window, rate):
@@ -98,9 +106,17 @@ def _rest(window: Axes, rate: Axes, flows: pl.DataFrame, rest: list[dict[str, An
     if len(rest) > FEW:
         return
     size, _, _ = ruler([largest(flows["rate_bit_s"])], RATE)
-    for colour, flow in zip(style.COLOURS, rest, strict=False):
-        window.axhline(flow["window"], color=colour, linewidth=1.0, linestyle=":")
-        rate.axhline(flow["rate_bit_s"] / size, color=colour, linewidth=1.0, linestyle=":")
+    tints = _tints(flows, "flow", [flow["name"] for flow in rest])
+    for flow in rest:
+        look: dict[str, Any] = {"color": tints[flow["name"]], "linewidth": 1.0, "linestyle": ":"}
+        window.axhline(flow["window"], **look)
+        rate.axhline(flow["rate_bit_s"] / size, **look)
+
+
+def _tints(flows: pl.DataFrame, column: str, names: Sequence[str]) -> dict[str, str]:
+    """The colours that `flow_lines` gave to flows or groups; names that it did not draw have the next ones."""
+    drawn = flows[column].unique(maintain_order=True)
+    return dict(zip(dict.fromkeys([*drawn, *names]), style.COLOURS, strict=False))
 
 
 def phase_plane(
