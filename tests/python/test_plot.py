@@ -227,6 +227,83 @@ def test_a_study_has_room_for_long_settings_and_for_each_number_on_its_axis() ->
     assert [text.get_text() for text in panel.get_xticklabels()][-3:] == ["0.003", "0.01", "0.02"]
 
 
+def frontier(delays: dict[str, list[float]], **looks: str) -> Figure:
+    """Goodput against a delay that was measured at growing buffers, for each controller."""
+    rows = [
+        (control, f"{buffer} bdp", delay, 1e6 * (buffer + 1))
+        for control, some in delays.items()
+        for buffer, delay in enumerate(some)
+    ]
+    goodput, delay = "flows.f.goodput_bit_s", "flows.f.queueing_delay_mean_s"
+    table = pl.DataFrame(rows, schema=["control", "buffer", delay, goodput], orient="row")
+    table = table.with_columns(
+        pl.col(delay).mul(0.1).alias(f"{delay}_half_width"),
+        pl.col(goodput).mul(0.1).alias(f"{goodput}_half_width"),
+        pl.lit(3).alias(f"{goodput}_n"),
+    )
+    drawn: dict[str, str | None] = {"colour": None, "panel": None, "title": None, **looks}
+    chosen = SimpleNamespace(x=delay, y=goodput, **drawn)
+    keys = ["control", "buffer"]
+    return plot.study(chosen, table.drop(f"{delay}_half_width"), keys, table)
+
+
+def shown_ticks(panel: Axes) -> list[str]:
+    """What stands along x, which does not run into one another."""
+    figure = panel.figure.figure
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    figure.draw(renderer)
+    left, right = panel.get_xlim()
+    ticks = [tick for tick in panel.xaxis.get_major_ticks() if left <= tick.get_loc() <= right]
+    labels = [tick.label1 for tick in ticks]
+    boxes = [label.get_window_extent(renderer) for label in labels]
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+    return [label.get_text() for label in labels]
+
+
+@pytest.mark.parametrize(
+    ("delays", "ticks"),
+    [
+        ([0.0011, 0.0042, 0.0213, 0.0987], ["1", "2", "5", "10", "20", "50", "100"]),
+        ([0.0211, 0.0222, 0.0263, 0.0287], ["20", "22.5", "25", "27.5", "30"]),
+        ([3e-7, 0.0042, 0.0213, 1.1], ["1e-06", "1e-05", "0.0001", "0.001", "0.01", "0.1", "1"]),
+    ],
+)
+def test_along_a_measured_number_there_are_round_ones(
+    delays: list[float], ticks: list[str]
+) -> None:
+    (panel,) = frontier({"reno": delays}, colour="control").axes
+    assert shown_ticks(panel) == ticks
+    unit = "s" if delays[-1] > 1 else "ms"
+    assert panel.get_xlabel() == f"queueing delay mean of f ({unit})"
+    assert panel.get_ylabel() == "goodput of f (Mbit/s)"
+
+
+def test_a_measured_number_has_its_intervals_along_x() -> None:
+    (panel,) = frontier({"reno": [0.001, 0.1]}, colour="control").axes
+    upright, across = [
+        np.array(each.get_segments())
+        for each in panel.collections
+        if isinstance(each, LineCollection)
+    ]
+    assert np.ptp(upright[:, :, 0], axis=1) == pytest.approx(0)
+    assert across[:, :, 0] == pytest.approx(np.array([[0.9, 1.1], [90, 110]]))
+
+
+def test_points_of_measured_numbers_are_joined_in_the_order_of_what_varies() -> None:
+    """A larger buffer may mean less delay: the line goes back, as the points do."""
+    delays = {"reno": [0.02, 0.04, 0.03, 0.05], "cubic": [0.05, 0.04, 0.03, 0.02]}
+    figure = frontier(delays, colour="control")
+    (panel,) = figure.axes
+    lines = [line for line in panel.lines if line.get_linestyle() == "-"]
+    drawn = [np.asarray(line.get_xdata(), dtype=float).tolist() for line in lines]
+    assert drawn == [pytest.approx(1e3 * np.array(each)) for each in delays.values()]
+    assert "lines: in the order of buffer" in " ".join(text.get_text() for text in figure.texts)
+    # Of two controllers in one colour there is no such order.
+    (panel,) = frontier(delays).axes
+    joined = {line.get_linestyle() for line in panel.lines if line.get_marker() == "o"}
+    assert joined == {"None"}
+
+
 def test_pictures_keep_their_text() -> None:
     figure = longfat.run(SMALL).plot()
     figure.savefig("house.svg")

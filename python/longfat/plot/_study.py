@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import colormaps
-from matplotlib.ticker import FuncFormatter, NullLocator
 
 from longfat import foreign
 from longfat.plot import style
+from longfat.plot._across import WIDE, Across
 from longfat.plot._intervals import reach
-from longfat.units import RATE, TIME, amount, number_of, ruler
+from longfat.units import RATE, TIME, ruler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,17 +27,15 @@ _DASHES: dict[str, Any] = {"packets": "-", "fluid": (0, (4, 2))}
 _MARKERS = "os^Dv<>PX*hp"
 _MORE = ("#7A3E9D", "#A0522D", "#2F4F9F", "#5F9E6E")
 """For more settings than the palette has colours."""
-_WIDE = 30.0
-"""Positive numbers that span more than this factor are on a logarithmic axis."""
-_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _MOST_COLUMNS = 3
-_MOST_TICKS = 9
 _LONGEST = 44
 """So many letters of a heading fit above a panel, or of a setting beside it."""
 _LEGEND = 2.0
 """The inches beside panels that are there for a legend, at least."""
 _LETTER = 0.075
-"""The inches that a letter takes on an axis and in the legend."""
+"""The inches that a letter takes in the legend."""
+_RESULTS = ("links", "flows", "traffic", "jain", "engine")
+"""What the names of results begin with."""
 
 
 def study(
@@ -50,7 +47,8 @@ def study(
         chosen: What is drawn.
         table: A row for each point: its keys, the number, and `…_half_width`.
         keys: What varies.
-        spread: The same of the number along x, where that was measured and not set.
+        spread: The same of the number along x, where that was measured and not set: then there are intervals
+            both ways, and a line joins its points in the order of what varies along it, if that is one thing.
 
     Returns:
         A figure, with a panel for each value of `chosen.panel`.
@@ -62,12 +60,16 @@ def study(
 def _study(
     chosen: Drawing, table: pl.DataFrame, keys: Sequence[str], spread: pl.DataFrame | None
 ) -> Figure:
+    x_size, x_label = None, chosen.x
     if spread is not None:
-        table = table.with_columns(spread[chosen.x])
+        table = table.with_columns(spread.select(chosen.x, f"{chosen.x}_half_width"))
+        x_size, x_unit = _scale(chosen.x, table)
+        x_label = _named(chosen.x, x_unit)
     panels = _values(table, chosen.panel)
     columns = min(len(panels), _MOST_COLUMNS)
     lines = math.ceil(len(panels) / columns)
-    across = _Across(table[chosen.x].to_list())
+    across = Across(table[chosen.x].to_list(), x_size)
+    order = _order(chosen, table, keys)
     width = across.least_width if across.crowded else 4.6
     beside = _beside(chosen, table, keys)
     width = max(9.0, width * columns) + max(0.0, beside - _LEGEND)
@@ -86,13 +88,13 @@ def _study(
             rows = [row for row in rows if row[chosen.panel] == value]
             heading = _label(f"{chosen.panel} = {value}")
             axes.set_title(foreign.drawn(heading), loc="left", fontsize=10)
-        _lines(axes, chosen, rows, keys, (across, palette, size))
+        _lines(axes, chosen, rows, keys, (across, order, palette, size))
         across.apply(axes)
         axes.tick_params(length=0)
         if index % columns == 0:
-            axes.set_ylabel(foreign.drawn(_short(chosen.y) + (f" ({unit})" if unit else "")))
+            axes.set_ylabel(foreign.drawn(_named(chosen.y, unit)))
         if index >= len(panels) - columns:
-            axes.set_xlabel(foreign.drawn(chosen.x))
+            axes.set_xlabel(foreign.drawn(x_label))
     for index in range(len(panels), lines * columns):
         grid[index // columns][index % columns].set_visible(False)
     _y_axis(grid[0][0], table, chosen, size)
@@ -104,98 +106,43 @@ def _study(
         if counts and min(counts) < max(counts)
         else (str(max(counts)) if counts else "no")
     )
-    title = chosen.title or f"{_short(chosen.y)} against {chosen.x}"
-    style.title(figure, title, f"means over {seeds} seeds, bars: 95 % intervals · {chosen.y}")
+    title = chosen.title or f"{_short(chosen.y)} against {_short(chosen.x)}"
+    detail = f"means over {seeds} seeds, bars: 95 % intervals · {chosen.y}"
+    if spread is not None:
+        detail += f" against {chosen.x}"
+        detail += f" · lines: in the order of {order}" if order in keys else ""
+    style.title(figure, title, detail)
     return figure
 
 
-class _Across:
-    """What is along x: numbers, on a linear or logarithmic axis, or words."""
+def _order(chosen: Drawing, table: pl.DataFrame, keys: Sequence[str]) -> str | None:
+    """What joins the points of a line, in its order; `None` if nothing does.
 
-    def __init__(self, values: Sequence[Any]) -> None:
-        numbers = [number_of(value) for value in values if value is not None]
-        kinds = {number[1] for number in numbers if number is not None}
-        self._words: list[Any] | None = None
-        self.kind = ""
-        if None in numbers or len(kinds) != 1:
-            self._words = list(dict.fromkeys(values))
-            return
-        self.kind = kinds.pop()
-        self._numbers = sorted({number[0] for number in numbers if number is not None})
-        low, high = self._numbers[0], self._numbers[-1]
-        self.log = low > 0 and (high / low > _WIDE or _geometric(self._numbers))
-
-    @property
-    def crowded(self) -> bool:
-        """Whether it is words, too many to stand side by side: names, with nothing between two of them."""
-        return self._words is not None and len(self._words) > _MOST_TICKS
-
-    @property
-    def least_width(self) -> float:
-        """The inches that words need."""
-        return 1.2 + 0.19 * len(self._words or ())
-
-    def at(self, value: object) -> float:
-        """Where a value is."""
-        if self._words is not None:
-            return float(self._words.index(value))
-        number = number_of(value)
-        return math.nan if number is None else number[0]
-
-    def apply(self, axes: Axes) -> None:
-        """Sets up the axis."""
-        if self._words is not None:
-            axes.set_xticks(range(len(self._words)), [foreign.drawn(str(w)) for w in self._words])
-            axes.set_xlim(-0.4, len(self._words) - 0.6)
-            if self.crowded:
-                axes.tick_params(axis="x", labelrotation=90, labelsize=8)
-                axes.grid(visible=True, axis="x", linewidth=0.4)
-            return
-        if self.log:
-            axes.set_xscale("log")
-            axes.xaxis.set_minor_locator(NullLocator())
-        if len(self._numbers) <= _MOST_TICKS and (self.log or len(self._numbers) < _MOST_TICKS):
-            axes.set_xticks(self._numbers)
-        units = {"rate": RATE, "time": TIME, "size": _SIZES}.get(self.kind)
-        if units is not None:
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: amount(x, units)))
-        else:
-            axes.xaxis.set_major_formatter(
-                FuncFormatter(lambda x, _: f"{x:,.6g} {self.kind}".strip())
-            )
-        if len(self._numbers) > _MOST_TICKS // 2 and units is not None:
-            axes.tick_params(axis="x", labelrotation=30)
-
-    def thin_out(self, axes: Axes, figure: Figure) -> None:
-        """Leaves out numbers on the axis that would run into the one before."""
-        if self._words is not None or self.kind or not self.log:
-            return
-        ticks = [tick for tick in axes.get_xticks() if tick in self._numbers]
-        label = axes.xaxis.get_major_formatter()
-        inches = axes.get_position().width * figure.get_figwidth()
-        low, high = (math.log(limit) for limit in axes.get_xlim())
-        kept: list[float] = []
-        free = -math.inf
-        for tick in ticks:
-            at = (math.log(tick) - low) / (high - low) * inches
-            half = _LETTER * (len(label(tick)) + 1) / 2 * 1.15
-            if at - half >= free:
-                kept.append(tick)
-                free = at + half
-        axes.set_xticks(kept)
-
-
-def _geometric(numbers: Sequence[float]) -> bool:
-    """Whether positive numbers grow by factors rather than by steps.
-
-    >>> _geometric([40, 80, 160, 320]), _geometric([10, 20, 30, 40, 50])
-    (True, False)
+    Along a number that was measured that is what varies along a line, if one thing tells its points apart. A
+    number that follows from the settings is as good as one of them.
     """
-    if len(numbers) < 3:  # noqa: PLR2004 - two numbers tell nothing
-        return False
-    steps = [b - a for a, b in pairwise(numbers)]
-    factors = [math.log(b / a) for a, b in pairwise(numbers)]
-    return max(factors) / min(factors) < max(steps) / min(steps)
+    if chosen.x in keys:
+        return chosen.x
+    of_line = _apart(chosen, keys)
+    if chosen.panel is not None:
+        of_line.append(chosen.panel)
+    for key in keys:
+        if key in of_line or table[key].n_unique() == 1:
+            continue
+        if not table.select(*of_line, key).is_duplicated().any():
+            return key
+    sure = table[f"{chosen.x}_half_width"].fill_null(0.0) <= 1e-9 * table[chosen.x].abs()
+    drawn = chosen.x.partition(".")[0] in _RESULTS or not sure.fill_null(value=True).all()
+    return None if drawn else chosen.x
+
+
+def _apart(chosen: Drawing, keys: Sequence[str]) -> list[str]:
+    """The keys of which each value has a line of its own within a panel."""
+    apart = [key for key in keys if key not in (chosen.x, chosen.panel)]
+    if chosen.x in keys:
+        return apart
+    # Along a number that was measured, whatever has no colour of its own is on one line.
+    return [key for key in apart if key in (chosen.colour, _ENGINE)]
 
 
 def _lines(
@@ -203,31 +150,36 @@ def _lines(
     chosen: Drawing,
     rows: list[dict[str, Any]],
     keys: Sequence[str],
-    looks: tuple[_Across, dict[Any, Any], float],
+    looks: tuple[Across, str | None, dict[Any, Any], float],
 ) -> None:
-    across, palette, size = looks
-    # Along a number that was measured, whatever has no colour of its own is on one line.
-    apart = [key for key in keys if key not in (chosen.x, chosen.panel)]
-    if chosen.x not in keys:
-        apart = [key for key in apart if key in (chosen.colour, _ENGINE)]
+    across, order, palette, size = looks
+    apart = _apart(chosen, keys)
+    along = across if order == chosen.x else Across([row[order] for row in rows]) if order else None
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         if row[chosen.y] is not None:
             groups.setdefault(tuple(row[key] for key in apart), []).append(row)
     for some in groups.values():
-        some.sort(key=lambda row: across.at(row[chosen.x]))
+        if along is not None and order is not None:
+            some.sort(key=lambda row: along.at(row[order]))
         first = some[0]
         colour, marker = palette[first[chosen.colour] if chosen.colour else None]
         halves = [(row[f"{chosen.y}_half_width"] or 0.0) / size for row in some]
         xs = [across.at(row[chosen.x]) for row in some]
         ys = [row[chosen.y] / size for row in some]
-        dashes = "" if across.crowded else _DASHES.get(str(first.get(_ENGINE)), "-")
+        joined = along is not None and not across.crowded
+        dashes = _DASHES.get(str(first.get(_ENGINE)), "-") if joined else ""
         axes.plot(
             xs, ys, color=colour, linestyle=dashes, marker=marker, linewidth=1.6, markersize=5
         )
+        look: dict[str, Any] = {"color": colour, "fmt": "none", "elinewidth": 1.0, "capsize": 2.5}
         if any(halves):
             bars = reach(chosen.y, ys, halves, 1 / size)
-            axes.errorbar(xs, ys, yerr=bars, color=colour, fmt="none", elinewidth=1.0, capsize=2.5)
+            axes.errorbar(xs, ys, yerr=bars, **look)
+        wide = [(row.get(f"{chosen.x}_half_width") or 0.0) / across.size for row in some]
+        if any(wide):
+            bars = reach(chosen.x, xs, wide, 1 / across.size)
+            axes.errorbar(xs, ys, xerr=bars, **look)
 
 
 def _palette(values: Sequence[Any]) -> dict[Any, tuple[Any, str]]:
@@ -302,7 +254,7 @@ def _y_axis(axes: Axes, table: pl.DataFrame, chosen: Drawing, size: float) -> No
     values = [mean / size for mean, _ in known]
     if not values:
         return
-    if min(values) > 0 and max(values) / min(values) > _WIDE:
+    if min(values) > 0 and max(values) / min(values) > WIDE:
         axes.set_yscale("log")
     elif min(values) >= 0:
         tops = [mean + reach(chosen.y, [mean], [half])[1][0] for mean, half in known]
@@ -323,6 +275,11 @@ def _scale(name: str, table: pl.DataFrame) -> tuple[float, str]:
     return size, unit
 
 
+def _named(name: str, unit: str) -> str:
+    """A number in words, with its unit."""
+    return _short(name) + (f" ({unit})" if unit else "")
+
+
 def _short(name: str) -> str:
     """A number in words: the last part of its path, and of what it is.
 
@@ -330,7 +287,7 @@ def _short(name: str) -> str:
     ('utilisation of bottleneck, forward', 'goodput of web', 'share')
     """
     section, _, rest = name.partition(".")
-    if not rest or section not in ("links", "flows", "traffic", "jain", "engine"):
+    if not rest or section not in _RESULTS:
         return name
     *place, last = rest.split(".")
     if section == "jain":
