@@ -107,6 +107,61 @@ def test_a_picture_shows_receive_windows() -> None:
     assert np.max(np.asarray(told[0].get_ydata(), dtype=float)) == 30_000 // 1460
 
 
+BURSTS = """
+duration = "20 s"
+warmup = "5 s"
+sample = "20 ms"
+link.bottleneck = { rate = "50 Mbit/s", delay = "10 ms", buffer = "1 bdp" }
+[[flow]]
+name = "f"
+control = "cubic"
+count = 2
+path = ["bottleneck"]
+rtt = "200 ms"
+"""
+"""Windows leave in bursts: a row of 20 ms holds packets of one flow alone."""
+
+
+def test_throughput_is_averaged_over_round_trips_and_the_picture_says_so() -> None:
+    run = longfat.run(BURSTS)
+    figure = run.plot()
+    series = run.flow_series.to_polars().filter(pl.col("flow") == "f[0]")
+    raw = series["throughput_bit_s"].to_numpy() / 1e6
+    line = figure.axes[1].lines[0]
+    drawn = np.asarray(line.get_ydata(), dtype=float)
+    settled = np.asarray(line.get_xdata(), dtype=float) > 10
+    # 50 Mbit/s or nothing; averaged, little changes within a tenth of a second.
+    assert (np.min(raw[settled]), np.max(raw[settled])) == pytest.approx((0, 50), abs=1)
+    assert np.mean(np.abs(raw[settled][5:] - raw[settled][:-5])) > 10
+    assert np.mean(np.abs(drawn[settled][5:] - drawn[settled][:-5])) < 2
+    assert np.mean(drawn) == pytest.approx(np.mean(raw), rel=0.02)
+    (detail,) = [text.get_text() for text in figure.texts if "means over" in text.get_text()]
+    # Two of at least 200 ms, of at most 400 ms with a full buffer, each and a row or two of 20 ms.
+    assert 400 <= float(detail.rpartition("means over ")[2].removesuffix(" ms")) <= 880
+    # Rows that are longer than a round trip are left as they are.
+    rough = longfat.run(BURSTS, set={"sample": "1 s"})
+    figure = rough.plot()
+    assert not [text for text in figure.texts if "means over" in text.get_text()]
+    fine = rough.flow_series.to_polars().filter(pl.col("flow") == "f[0]")["throughput_bit_s"]
+    drawn = np.asarray(figure.axes[1].lines[0].get_ydata(), dtype=float)
+    assert (1e6 * drawn).tolist() == pytest.approx(fine.to_list())
+
+
+@pytest.mark.parametrize(("sample", "width"), [("20 ms", "280 ms"), ("200 ms", None)])
+def test_throughput_is_averaged_over_seven_rows_or_none(sample: str, width: str | None) -> None:
+    """Round trips of 40 to 80 ms: a row of 20 ms holds a burst or none, and one of 200 ms many."""
+    figure = longfat.run(BURSTS, set={"flow.f.rtt": "40 ms", "sample": sample}).plot()
+    details = [text.get_text() for text in figure.texts if "moving means" in text.get_text()]
+    assert [detail.rpartition(" over ")[2] for detail in details] == ([width] if width else [])
+
+
+def test_columns_of_a_comparison_are_averaged_over_the_same_time() -> None:
+    setup = Setup("50 Mbit/s", "200 ms", flows=2, duration="8 s", warmup="2 s")
+    figure = compared(setup, "reno", "vegas")
+    details = [text.get_text() for text in figure.texts if "moving means over" in text.get_text()]
+    assert len(details) == 1
+
+
 def test_a_run_without_series_says_so() -> None:
     with pytest.raises(ValueError, match="record=True"):
         longfat.run(SMALL, record=False).plot()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from longfat.plot import style
 from longfat.plot._panels import (
     FEW,
+    averaged,
+    averaging,
     busy,
     capacities,
     delay_changes,
@@ -14,6 +16,7 @@ from longfat.plot._panels import (
     in_order,
     largest,
     queues,
+    says_averaged,
     utilisations,
 )
 from longfat.units import ABSENT, RATE, percent, plural, ruler, small
@@ -49,6 +52,9 @@ def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
     rows = figure.subplots(
         4, columns, sharex=True, sharey="row", squeeze=False, height_ratios=(1.25, 1, 1, 0.8)
     )
+    # One for all columns, which are there to be compared.
+    width = max((averaging(first[0]) for first in firsts if first is not None), default=0.0)
+    firsts = [first and (averaged(first[0], width), first[1]) for first in firsts]
     drawn = [first for first in firsts if first is not None]
     fastest = max((largest(flows["throughput_bit_s"]) for flows, _ in drawn), default=0.0)
     for column, (contender, first) in enumerate(zip(contenders, firsts, strict=True)):
@@ -77,7 +83,7 @@ def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
     seeds = plural(len(contenders[0].results), "seed")
     curves = "the first" + ("; thick: mean of the flows" if setup.flows > FEW else "")
     detail = f"numbers: means over {seeds} · curves: {curves}"
-    style.title(figure, setup.title, detail)
+    style.title(figure, setup.title, detail + says_averaged(width))
     if drawn:
         style.figure_legend(figure, rows[1, firsts.index(drawn[0])])
     figure.align_ylabels(rows[:, 0])

@@ -9,7 +9,18 @@ import polars as pl
 from matplotlib.patheffects import withStroke
 
 from longfat.plot import style
-from longfat.plot._panels import FEW, ROUTERS, directions, flow_lines, in_order, largest, parts
+from longfat.plot._panels import (
+    FEW,
+    ROUTERS,
+    averaged,
+    averaging,
+    directions,
+    flow_lines,
+    in_order,
+    largest,
+    parts,
+    says_averaged,
+)
 from longfat.units import RATE, plural, ruler
 
 if TYPE_CHECKING:
@@ -51,8 +62,9 @@ def _fluid(solved: Solved, packets: Recorded | None) -> Figure:
     if not told:
         price.set_ylim(bottom=0)
     style.legend(price)
+    width = 0.0
     if packets is not None:
-        _behind(window, rate, flows, packets)
+        width = _behind(window, rate, flows, packets)
     if solved.equilibrium is not None:
         _rest(window, rate, flows, solved.equilibrium["flows"])
     for panel in axes:
@@ -66,17 +78,19 @@ def _fluid(solved: Solved, packets: Recorded | None) -> Figure:
     if options["model"] == "synchronised":
         detail = "flows that lose together on one drop-tail link"
     behind = " · faint: the packets of the same scenario" if packets is not None else ""
-    style.title(figure, f"{solved.name} as a fluid", detail + behind)
+    style.title(figure, f"{solved.name} as a fluid", detail + behind + says_averaged(width))
     figure.align_ylabels(axes)
     return figure
 
 
-def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Recorded) -> None:
-    """Draws the packets, in the units and colours of the fluid."""
+def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Recorded) -> float:
+    """Draws the packets, in units and colours of the fluid; returns over how long throughput is averaged."""
     series = in_order(packets.flow_series.to_polars(), packets.summary)
     if series.is_empty():
         message = "the run kept no time series: run it with record=True"
         raise ValueError(message)
+    width = averaging(series)
+    series = averaged(series, width)
     size, _, _ = ruler([largest(flows["rate_bit_s"])], RATE)
     few = flows["flow"].n_unique() <= FEW
     column = "flow" if few else "group"
@@ -99,6 +113,7 @@ def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Recorded) ->
         panel.relim()
         panel.autoscale(axis="y")
         panel.set_ylim(bottom=0)
+    return width
 
 
 def _rest(window: Axes, rate: Axes, flows: pl.DataFrame, rest: list[dict[str, Any]]) -> None:

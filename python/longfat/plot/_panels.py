@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from longfat import foreign
 from longfat.plot import style
-from longfat.units import RATE, ruler
+from longfat.units import RATE, TIME, amount, ruler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,13 @@ ROUTERS = ("xcp", "vcp")
 _MOST_THIN_LINES = 60
 _MOST_MARKS = 200
 _MOST_VARIABLES = 8
+_FEW_ROWS = 7
+"""Throughput is averaged over no fewer rows: of a few, some hold a burst more than others."""
+_CALM = 2.0
+"""In rows of so many round trips throughput is calm by itself."""
+_LONG = 0.9
+"""A flow's round trip, queues and all, is no longer for so much of its time."""
+_ROUNDING = 1e-6
 _BUSY = 0.1
 """A direction of a link is drawn if its utilisation or its queue ever exceeds this share."""
 
@@ -67,6 +75,48 @@ def flow_lines(
         panel.set_ylim(bottom=0)
     if legend:
         style.legend(panel)
+
+
+def averaging(series: pl.DataFrame) -> float:
+    """Over how long throughput is averaged: the longest round trip and some rows, or 0 where rows are long.
+
+    A window leaves in bursts, once in a round trip: shorter rows show whether one held a burst, and not how
+    fast a flow is.
+    """
+    trips = series.group_by("flow").agg(pl.col("rtt_s").quantile(_LONG))["rtt_s"]
+    longest, row = largest(trips), _row(series)
+    if _CALM * longest <= row:
+        return 0.0
+    # Odd, so that it reaches as far ahead as back.
+    count = max(_FEW_ROWS, math.ceil(longest / row - _ROUNDING))
+    return (count + 1 - count % 2) * row
+
+
+def averaged(series: pl.DataFrame, width: float) -> pl.DataFrame:
+    """Each flow with moving means of its throughput over so long, and with those of them again.
+
+    Round trips differ and change; means of means hardly show whether one more burst was within.
+    """
+    if not width:
+        return series
+    rows = round(width / _row(series))
+    rate = pl.col("throughput_bit_s")
+    # A flow begins with less than a round trip; at its end the last whole mean is kept, not part of a burst.
+    whole = rate.rolling_mean(rows, min_samples=rows, center=True).forward_fill().over("flow")
+    begun = rate.rolling_mean(rows, min_samples=1, center=True).over("flow")
+    once = series.with_columns(pl.coalesce(whole, begun).alias("throughput_bit_s"))
+    return once.with_columns(begun.alias("throughput_bit_s"))
+
+
+def says_averaged(width: float) -> str:
+    """What a picture says of throughput that is averaged over so long, after all else."""
+    return f" · throughput: moving means over {amount(2 * width, TIME)}" if width else ""
+
+
+def _row(series: pl.DataFrame) -> float:
+    """The interval between rows, in seconds."""
+    times = series["time_s"].unique().sort().head(2)
+    return float(times[1] - times[0]) if len(times) > 1 else math.inf
 
 
 def variables(panels: Sequence[Axes], series: pl.DataFrame, names: Sequence[str]) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.plot import style
 from longfat.plot._panels import (
+    averaged,
+    averaging,
     busy,
     capacities,
     delay_changes,
@@ -14,6 +16,7 @@ from longfat.plot._panels import (
     largest,
     queues,
     receive_windows,
+    says_averaged,
     telling,
     utilisations,
 )
@@ -37,8 +40,9 @@ _WITHOUT = 2.0
 def run(finished: Recorded, *, variables: Sequence[str] | None = None) -> Figure:
     """Draws window, throughput, queue and utilisation of one run against time.
 
-    Of links that change it also shows what they could carry, and when their delay changed; of a few
-    flows with receive windows, these; and where controllers were observed, their variables.
+    Throughput is averaged over round trips where rows are shorter than one. Of links that change it also
+    shows what they could carry, and when their delay changed; of a few flows with receive windows, these; and
+    where controllers were observed, their variables.
 
     Args:
         finished: A run that kept its time series.
@@ -62,6 +66,8 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
         message = "the run kept no time series: run it with record=True"
         raise ValueError(message)
     observed = _chosen(finished, flows, asked)
+    width = averaging(flows)
+    flows = averaged(flows, width)
     change = "capacity_bit_s" in links.columns
     heights = {"window": 1.25, "throughput": 1.0, "queue": 1.0, "utilisation": 0.8}
     height = 10.0
@@ -102,7 +108,8 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
         style.panel(panel, finished.warmup_s, finished.duration_s)
     axes[-1].set_xlabel("time (s)")
     style.name_warmup(axes[0], finished.warmup_s, finished.duration_s)
-    style.title(figure, *headline(finished.name, finished.summary))
+    heading, detail = headline(finished.name, finished.summary)
+    style.title(figure, heading, detail + says_averaged(width))
     figure.align_ylabels(axes)
     return figure
 
