@@ -282,6 +282,73 @@ def test_a_study_has_room_for_long_settings_and_for_each_number_on_its_axis() ->
     assert [text.get_text() for text in panel.get_xticklabels()][-3:] == ["0.003", "0.01", "0.02"]
 
 
+def settings(table: pl.DataFrame, **looks: str) -> Figure:
+    """A number `used` over what else is in a table."""
+    keys = table.columns
+    drawn: dict[str, str | None] = {"colour": None, "panel": None, "title": None, **looks}
+    chosen = SimpleNamespace(y="used", **drawn)
+    whole = table.with_columns(used=0.9, used_half_width=0.01, used_n=3)
+    return plot.study(chosen, whole, keys)
+
+
+LONG = ", ".join(f"parameter_{index} = {index}" for index in range(9))
+
+
+@pytest.mark.parametrize(
+    ("controls", "names"),
+    [
+        (
+            [f"python = /tmp/some/where/mine.py:TargetDelay, target = {n} ms" for n in (5, 1)],
+            ["mine.py:TargetDelay, target = 5 ms", "mine.py:TargetDelay, target = 1 ms"],
+        ),
+        (["library = /a/librules.so", "python = rules:gentle"], ["librules.so", "rules:gentle"]),
+        # The same name in two folders.
+        (
+            ["python = /a/x.py:X", "python = /b/x.py:X"],
+            ["python = /a/x.py:X", "python = /b/x.py:X"],
+        ),
+        # What they share goes, and not what they do not.
+        ([f"exp, {LONG}, z = {n}" for n in (5, 6)], ["exp, …, z = 5", "exp, …, z = 6"]),
+        (["reno", "x" * 90], ["reno", "x" * 43 + "…"]),
+        (["x" * 90 + "1", "x" * 90 + "2"], ["x" * 90 + "1", "x" * 90 + "2"]),
+    ],
+)
+def test_settings_are_named_by_what_tells_them_apart(controls: list[str], names: list[str]) -> None:
+    losses = pl.DataFrame({"loss": [1e-3, 1e-2]})
+    table = losses.join(pl.DataFrame({"control": controls}), how="cross")
+    (legend,) = settings(table, x="loss", colour="control").legends
+    assert [text.get_text() for text in legend.get_texts()] == names
+    above = [
+        panel.get_title(loc="left") for panel in settings(table, x="loss", panel="control").axes
+    ]
+    assert len(set(above)) == len(controls)
+    (panel,) = settings(table, x="control", colour="loss").axes
+    assert [text.get_text() for text in panel.get_xticklabels()] == names
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 6])
+def test_numbers_below_panels_do_not_run_into_those_of_the_next(count: int) -> None:
+    trips = pl.DataFrame({"rtt": [f"{10 * 2**index} ms" for index in range(5 - count, 5)][:count]})
+    table = trips.join(pl.DataFrame({"control": ["reno", "cubic", "bbr3"]}), how="cross")
+    figure = settings(table, x="rtt", panel="control")
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    figure.draw(renderer)
+    ticks = [
+        (tick.label1, tick.label1.get_window_extent(renderer))
+        for panel in figure.axes
+        for tick in panel.xaxis.get_major_ticks()
+    ]
+    assert len(ticks) == 3 * len(trips)
+    for (one, left), (_, right) in pairwise(ticks):
+        if one.get_rotation():
+            # Slanted by 30 degrees, lines of text are half as far apart as their ticks.
+            assert (right.x1 - left.x1) / 2 > float(one.get_fontsize()) / 72 * figure.dpi
+        else:
+            assert left.x1 + 5 < right.x0
+    for panel in figure.axes:
+        assert panel.xaxis.label.get_window_extent(renderer).y0 > 0
+
+
 def frontier(delays: dict[str, list[float]], **looks: str) -> Figure:
     """Goodput against a delay that was measured at growing buffers, for each controller."""
     rows = [

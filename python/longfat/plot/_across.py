@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from longfat import foreign
 from longfat.plot import style
+from longfat.plot._labels import labels
 from longfat.units import RATE, TIME, amount, number_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 WIDE = 30.0
 """Positive numbers that span more than this factor are on a logarithmic axis."""
 
-_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_UNITS = {
+    "rate": RATE,
+    "time": TIME,
+    "size": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+}
 _MOST_TICKS = 9
 _LETTER = 0.075
 """The inches that a letter takes on an axis."""
@@ -73,7 +78,8 @@ class Across:
     def apply(self, axes: Axes) -> None:
         """Sets up the axis."""
         if self._words is not None:
-            axes.set_xticks(range(len(self._words)), [foreign.drawn(str(w)) for w in self._words])
+            names = [foreign.drawn(name) for name in labels(self._words).values()]
+            axes.set_xticks(range(len(self._words)), names)
             axes.set_xlim(-0.4, len(self._words) - 0.6)
             if self.crowded:
                 axes.tick_params(axis="x", labelrotation=90, labelsize=8)
@@ -87,15 +93,31 @@ class Across:
             return
         if self._placed:
             axes.set_xticks(self._numbers)
-        units = {"rate": RATE, "time": TIME, "size": _SIZES}.get(self.kind)
-        if units is not None:
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: amount(x, units)))
-        else:
-            axes.xaxis.set_major_formatter(
-                FuncFormatter(lambda x, _: f"{x:,.6g} {self.kind}".strip())
-            )
-        if len(self._numbers) > _MOST_TICKS // 2 and units is not None:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: self._written(x)))
+        if self.slanted:
+            # Slanted numbers end at their ticks, so that those of the next panel have room.
             axes.tick_params(axis="x", labelrotation=30)
+            for label in axes.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor")
+
+    @property
+    def slanted(self) -> bool:
+        """Whether what stands at the ticks is slanted: several quantities with their units."""
+        several = self._words is None and len(self._numbers) > _MOST_TICKS // 2
+        return several and not self._free and self.kind in _UNITS
+
+    @property
+    def between(self) -> float:
+        """The inches from the last tick of a panel to the first one of the next that keep them apart."""
+        if self._words is not None or self._free or self.slanted:
+            return 0.0
+        first, last = self._written(self._numbers[0]), self._written(self._numbers[-1])
+        return _LETTER * 1.15 * (len(first) + len(last) + 2) / 2
+
+    def _written(self, number: float) -> str:
+        """A number on the axis."""
+        units = _UNITS.get(self.kind)
+        return amount(number, units) if units else f"{number:,.6g} {self.kind}".strip()
 
     def _apply_free(self, axes: Axes) -> None:
         """Round numbers, wherever the results are."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from matplotlib import colormaps
+from matplotlib import colormaps, rcParams
 
 from longfat import foreign
 from longfat.plot import style
 from longfat.plot._across import WIDE, Across
 from longfat.plot._intervals import reach
+from longfat.plot._labels import labels
 from longfat.units import RATE, TIME, ruler
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ _MARKERS = "os^Dv<>PX*hp"
 _MORE = ("#7A3E9D", "#A0522D", "#2F4F9F", "#5F9E6E")
 """For more settings than the palette has colours."""
 _MOST_COLUMNS = 3
-_LONGEST = 44
-"""So many letters of a heading fit above a panel, or of a setting beside it."""
+_SLANTED = 0.95
+"""The inches below panels that numbers need which are slanted."""
 _LEGEND = 2.0
 """The inches beside panels that are there for a legend, at least."""
 _LETTER = 0.075
@@ -77,7 +78,10 @@ def _study(
     figure.subplots_adjust(hspace=0.32, right=1 - 0.3 / figure.get_figwidth())
     if across.crowded:
         figure.subplots_adjust(bottom=1.7 / figure.get_figheight())
+    elif across.slanted:
+        figure.subplots_adjust(bottom=_SLANTED / figure.get_figheight())
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
+    headings = labels(panels, f"{chosen.panel} = ")
     colours = _values(table, chosen.colour)
     palette = _palette(colours)
     size, unit = _scale(chosen.y, table)
@@ -86,8 +90,7 @@ def _study(
         rows = table.rows(named=True)
         if chosen.panel is not None:
             rows = [row for row in rows if row[chosen.panel] == value]
-            heading = _label(f"{chosen.panel} = {value}")
-            axes.set_title(foreign.drawn(heading), loc="left", fontsize=10)
+            axes.set_title(foreign.drawn(headings[value]), loc="left", fontsize=10)
         _lines(axes, chosen, rows, keys, (across, order, palette, size))
         across.apply(axes)
         axes.tick_params(length=0)
@@ -99,6 +102,7 @@ def _study(
         grid[index // columns][index % columns].set_visible(False)
     _y_axis(grid[0][0], table, chosen, size)
     _legend(figure, chosen, table, palette, keys)
+    _set_apart(figure, columns, across.between)
     across.thin_out(grid[0][0], figure)
     counts = [n for n in table[f"{chosen.y}_n"].to_list() if n]
     seeds = (
@@ -113,6 +117,19 @@ def _study(
         detail += f" · lines: in the order of {order}" if order in keys else ""
     style.title(figure, title, detail)
     return figure
+
+
+def _set_apart(figure: Figure, columns: int, inches: float) -> None:
+    """Sets panels so far apart that there are as many inches between the ticks of two of them."""
+    pars = figure.subplotpars
+    room = (pars.right - pars.left) * figure.get_figwidth()
+    # With n panels a inches wide and gaps of w·a, the room is n·a + (n - 1)·w·a; the outer ticks of a panel are
+    # m/(1 + 2m)·a from its edges.
+    margin = rcParams["axes.xmargin"]
+    inner = 2 * margin / (1 + 2 * margin)
+    least = (inches * columns - room * inner) / (room - (columns - 1) * inches)
+    if columns > 1 and least > pars.wspace:
+        figure.subplots_adjust(wspace=least)
 
 
 def _order(chosen: Drawing, table: pl.DataFrame, keys: Sequence[str]) -> str | None:
@@ -205,13 +222,14 @@ def _legend(
 
     handles = []
     if chosen.colour is not None:
+        names = labels(list(palette))
         handles = [
             Line2D(
                 [],
                 [],
                 color=palette[value][0],
                 marker=palette[value][1],
-                label=foreign.drawn(_label(value)),
+                label=foreign.drawn(names[value]),
             )
             for value in palette
         ]
@@ -235,16 +253,10 @@ def _legend(
 
 def _beside(chosen: Drawing, table: pl.DataFrame, keys: Sequence[str]) -> float:
     """The inches that the legend takes."""
-    words = [chosen.colour or "", *map(_label, _values(table, chosen.colour))]
+    words = [chosen.colour or "", *labels(_values(table, chosen.colour)).values()]
     if _ENGINE in keys:
         words.append(max(_DASHES, key=len))
     return max(_LEGEND, 0.82 + _LETTER * max(map(len, words)))
-
-
-def _label(value: object) -> str:
-    """A setting, for the legend or above a panel."""
-    text = str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _y_axis(axes: Axes, table: pl.DataFrame, chosen: Drawing, size: float) -> None:
