@@ -282,6 +282,40 @@ def test_a_study_has_room_for_long_settings_and_for_each_number_on_its_axis() ->
     assert [text.get_text() for text in panel.get_xticklabels()][-3:] == ["0.003", "0.01", "0.02"]
 
 
+def advised(*used: tuple[str, float]) -> Figure:
+    choices = [
+        SimpleNamespace(
+            control="reno",
+            streams=1,
+            buffer=buffer,
+            utilisation=(share, 0.01),
+            delay_s=(0.01, None),
+        )
+        for buffer, share in used
+    ]
+    return plot.advice(choices, choices[:1], choices[0], "Which?")
+
+
+def test_an_advice_shows_buffers_and_the_part_of_the_axis_that_tells_them_apart() -> None:
+    (panel,) = advised(("1 bdp", 0.99), ("0.25 bdp", 0.9), ("0.5 bdp", 0.95)).axes
+    legend = panel.get_legend()
+    assert legend is not None
+    buffers = [text.get_text() for text in legend.get_texts()][-3:]
+    assert buffers == ["buffer 0.25 bdp", "buffer 0.5 bdp", "buffer 1 bdp"]
+    drawn = {
+        (float(np.asarray(line.get_ydata())[0]), line.get_fillstyle())
+        for line in panel.lines
+        if line.get_markersize() == 8
+    }
+    assert {fill for _, fill in drawn} == {"full", "none", "bottom"}
+    assert dict(drawn)[99.0] == "full"
+    assert dict(drawn)[90.0] == "none"
+    # The lowest interval ends at 89 %.
+    assert panel.get_ylim() == pytest.approx((85, 100.75))
+    (panel,) = advised(("1 bdp", 0.99), ("0.25 bdp", 0.3)).axes
+    assert panel.get_ylim() == pytest.approx((0, 105))
+
+
 def settings(table: pl.DataFrame, **looks: str) -> Figure:
     """A number `used` over what else is in a table."""
     keys = table.columns

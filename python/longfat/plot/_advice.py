@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
 from longfat import foreign
 from longfat.plot import style
 from longfat.plot._intervals import reach
-from longfat.units import TIME, plural, ruler
+from longfat.units import TIME, number_of, plural, ruler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from longfat.plot._subjects import Chosen
 
 _MARKERS = "os^Dv<>PX*hp"
+_FILLS = ("none", "bottom", "left", "top", "right")
+"""How markers are filled, from the smallest buffer on; those of the largest one are full."""
+_FAINT = 0.35
+_LEAST = 50.0
+"""Where all use more of the link than this, in per cent, the axis does not begin at zero."""
+_STEP = 5.0
 
 
 def advice(
@@ -33,7 +40,8 @@ def advice(
         title: The path.
 
     Returns:
-        A figure: a colour for each controller, a marker for each number of streams.
+        A figure: a colour for each controller, a marker for each number of streams, which the largest buffer
+        fills. The axis of utilisation begins where it is needed.
     """
     with style.applied():
         return _advice(closely, looked, advised, title)
@@ -49,13 +57,17 @@ def _advice(
     counts = sorted({each.streams for each in [*closely, *looked]})
     tints = {name: style.COLOURS[at % len(style.COLOURS)] for at, name in enumerate(controls)}
     shapes = {count: _MARKERS[at % len(_MARKERS)] for at, count in enumerate(counts)}
+    fills = _fills([each.buffer for each in [*closely, *looked]])
     delays = [each.delay_s[0] for each in [*closely, *looked]]
     size, unit, _ = ruler([delay for delay in delays if delay is not None], TIME)
     for each in looked:
         (delay, _), (used, _) = each.delay_s, each.utilisation
         if delay is not None and used is not None:
             at = (delay / size, 100 * used)
-            panel.plot(*at, shapes[each.streams], color=tints[each.control], alpha=0.25)
+            panel.plot(
+                *at, shapes[each.streams], color=tints[each.control], alpha=_FAINT,
+                fillstyle=fills[each.buffer],
+            )  # fmt: skip
     for each in closely:
         (delay, late), (used, about) = each.delay_s, each.utilisation
         if delay is None or used is None:
@@ -65,6 +77,7 @@ def _advice(
         panel.errorbar(
             [delay / size], [100 * used], xerr=across, yerr=along, color=tints[each.control],
             marker=shapes[each.streams], markersize=8, elinewidth=1.0, capsize=2.5,
+            fillstyle=fills[each.buffer], markeredgewidth=1.5,
         )  # fmt: skip
         if each is advised:
             panel.plot(
@@ -73,7 +86,8 @@ def _advice(
     panel.set_xlim(left=0)
     panel.set_xlabel(f"delay that the queue adds, on average ({unit})")
     panel.set_ylabel("utilisation (%)")
-    panel.set_ylim(0, 105)
+    least = _least([*closely, *looked])
+    panel.set_ylim(least, 100 + 0.05 * (100 - least))
     panel.tick_params(length=0)
     handles = [
         Line2D([], [], color=tints[name], marker="o", linestyle="", label=foreign.drawn(name))
@@ -90,6 +104,42 @@ def _advice(
         )
         for count, shape in shapes.items()
     ]
+    handles += [
+        Line2D(
+            [],
+            [],
+            color="0.4",
+            marker="o",
+            linestyle="",
+            fillstyle=fill,
+            label=f"buffer {foreign.drawn(buffer)}",
+        )
+        for buffer, fill in fills.items()
+    ]
     panel.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), fontsize=10)
     style.title(figure, title, "bars: 95 % intervals · faint: one seed · ringed: advised")
     return figure
+
+
+def _fills(buffers: Sequence[str]) -> dict[str, Any]:
+    """How the markers of each buffer are filled, from the smallest on."""
+
+    def size(buffer: str) -> float:
+        number = number_of(buffer)
+        return 0.0 if number is None else number[0]
+
+    *others, largest = sorted(set(buffers), key=lambda buffer: (size(buffer), buffer))
+    found: dict[str, Any] = {buffer: _FILLS[at % len(_FILLS)] for at, buffer in enumerate(others)}
+    return {**found, largest: "full"}
+
+
+def _least(choices: Sequence[Chosen]) -> float:
+    """Where the axis of utilisation begins, in per cent: below every interval, at a round number."""
+    ends = [
+        100 * (used - (half or 0.0)) for used, half in (each.utilisation for each in choices)
+        if used is not None
+    ]  # fmt: skip
+    lowest = min(ends, default=0.0)
+    if lowest <= _LEAST:
+        return 0.0
+    return _STEP * math.floor((lowest - 0.1 * (100 - lowest)) / _STEP)

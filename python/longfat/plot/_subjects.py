@@ -219,6 +219,10 @@ class Chosen(Protocol):
         """How many flows share the work."""
 
     @property
+    def buffer(self) -> str:
+        """What the queue of the link may hold, as people read it."""
+
+    @property
     def utilisation(self) -> tuple[float | None, float | None]:
         """The mean, 0 to 1, and half of its interval."""
 

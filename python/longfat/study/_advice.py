@@ -70,6 +70,11 @@ class Advised:
         return self.choice.streams
 
     @property
+    def buffer(self) -> str:
+        """What the queue of the link may hold."""
+        return self.choice.buffer
+
+    @property
     def utilisation(self) -> tuple[float | None, float | None]:
         """The mean, 0 to 1, and half of its interval."""
         return self._pair("utilisation")
