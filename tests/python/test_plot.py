@@ -162,6 +162,37 @@ def test_columns_of_a_comparison_are_averaged_over_the_same_time() -> None:
     assert len(details) == 1
 
 
+MARKED = {
+    "link.bottleneck.queue": {"kind": "step", "threshold": "0.2 bdp"},
+    "flow.forward.control": "dctcp",
+}
+
+
+def test_a_run_shows_marks_apart_from_drops() -> None:
+    run = longfat.run(SMALL, set=MARKED)
+    figure = run.plot()
+    panel = figure.axes[4]
+    counted = run.link_series.to_polars().filter(pl.col("direction") == "forward")["marked"]
+    assert counted.sum() > 10
+    assert np.asarray(panel.lines[0].get_ydata()).tolist() == counted.to_list()
+    assert panel.get_ylabel().startswith("marks (in ")
+    assert panel.get_xlabel() == "time (s)"
+    assert not figure.axes[3].get_xlabel()
+    plain = longfat.run(SMALL).plot()
+    assert not [axes for axes in plain.axes if "marks" in axes.get_ylabel()]
+
+
+def test_a_comparison_shows_marks_of_all_columns_on_one_scale() -> None:
+    setup = Setup("10 Mbit/s", "20 ms", duration="2 s", warmup="1 s", queue="step")
+    figure = compared(setup, "dctcp", "reno")
+    first, second = [axes for axes in figure.axes if axes.get_subplotspec()][-2:]
+    assert first.get_ylabel().startswith("marks (in ")
+    assert not second.get_ylabel()
+    highest = max(float(np.max(np.asarray(each.lines[0].get_ydata()))) for each in (first, second))
+    assert highest > 0
+    assert first.get_ylim() == second.get_ylim() == pytest.approx((0, 1.05 * highest))
+
+
 def test_a_run_without_series_says_so() -> None:
     with pytest.raises(ValueError, match="record=True"):
         longfat.run(SMALL, record=False).plot()

@@ -15,6 +15,8 @@ from longfat.plot._panels import (
     flow_lines,
     in_order,
     largest,
+    marking,
+    marks,
     queues,
     says_averaged,
     utilisations,
@@ -48,14 +50,16 @@ def comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
 def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
     columns = len(contenders)
     firsts = [_first(contender) for contender in contenders]
-    figure = style.figure(max(12.0, 3.2 * columns), 10.8, head=1.95)
-    rows = figure.subplots(
-        4, columns, sharex=True, sharey="row", squeeze=False, height_ratios=(1.25, 1, 1, 0.8)
-    )
     # One for all columns, which are there to be compared.
     width = max((averaging(first[0]) for first in firsts if first is not None), default=0.0)
     firsts = [first and (averaged(first[0], width), first[1]) for first in firsts]
     drawn = [first for first in firsts if first is not None]
+    marked = any(marking(links) for _, links in drawn)
+    heights = (1.25, 1.0, 1.0, 0.8, *([0.8] if marked else []))
+    figure = style.figure(max(12.0, 3.2 * columns), 12.4 if marked else 10.8, head=1.95)
+    rows = figure.subplots(
+        len(heights), columns, sharex=True, sharey="row", squeeze=False, height_ratios=heights
+    )
     fastest = max((largest(flows["throughput_bit_s"]) for flows, _ in drawn), default=0.0)
     for column, (contender, first) in enumerate(zip(contenders, firsts, strict=True)):
         panels: list[Axes] = list(rows[:, column])
@@ -69,14 +73,16 @@ def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
             delay_changes(panels, links)
         queues(panels[2], links, packets=column == columns - 1)
         utilisations(panels[3], links)
+        if marked:
+            marks(panels[4], links)
         scenario = contender.results[0].scenario
         for panel in panels:
             style.panel(panel, scenario.warmup_s, scenario.duration_s)
             if column:
                 panel.set_ylabel("")
-        panels[3].set_xlabel("time (s)")
+        panels[-1].set_xlabel("time (s)")
         style.column_title(panels[0], contender.label, _numbers(contender))
-    for row in rows[:2]:
+    for row in (*rows[:2], *rows[4:]):
         # The panels of a row share their scale, which the first one must not fix.
         top = max(panel.dataLim.y1 for panel in row)
         row[0].set_ylim(0, 1.05 * top if top > 0 else 1.0)

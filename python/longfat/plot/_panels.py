@@ -212,6 +212,25 @@ def utilisations(panel: Axes, links: list[tuple[str, pl.DataFrame]]) -> None:
     _shares(panel, links, "utilisation")
 
 
+def marking(links: list[tuple[str, pl.DataFrame]]) -> bool:
+    """Whether a packet was marked in any of these directions."""
+    return any(largest(line["marked"]) > 0 for _, line in links)
+
+
+def marks(panel: Axes, links: list[tuple[str, pl.DataFrame]]) -> None:
+    """Draws how many packets each direction marked in each row: unlike drops, marks may be many."""
+    row = amount(_row(links[0][1]), TIME)
+    panel.set_ylabel(f"marks (in {row})")
+    style.large_numbers(panel)
+    for colour, (name, line) in zip(style.LINK_COLOURS, links, strict=False):
+        panel.plot(line["time_s"], line["marked"], color=colour, linewidth=1.1, label=name)
+        if len(links) == 1:
+            panel.fill_between(
+                line["time_s"], line["marked"], color=colour, alpha=0.08, linewidth=0
+            )
+    panel.set_ylim(bottom=0)
+
+
 def _shares(panel: Axes, links: list[tuple[str, pl.DataFrame]], column: str) -> None:
     for colour, (name, line) in zip(style.LINK_COLOURS, links, strict=False):
         share = 100 * line[column]

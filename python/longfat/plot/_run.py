@@ -14,6 +14,8 @@ from longfat.plot._panels import (
     flow_lines,
     in_order,
     largest,
+    marking,
+    marks,
     queues,
     receive_windows,
     says_averaged,
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from longfat.plot._subjects import Recorded
 
 _VARIABLE = 1.6
-"""What a variable adds to the height, in hundreds of pixels."""
+"""What a variable, or a panel of marks, adds to the height, in hundreds of pixels."""
+_MARKS = 0.8
+"""How high it is, beside other panels."""
 _WITHOUT = 2.0
 """What a panel that is left out takes from it, for each unit of its own height."""
 
@@ -49,7 +53,8 @@ def run(finished: Recorded, *, variables: Sequence[str] | None = None) -> Figure
         variables: Which variables of controllers to draw; by default those that change, eight at most.
 
     Returns:
-        A figure of four panels and one for each variable, with a common time axis; the warm-up is shaded.
+        A figure of four panels, one of marks if there were any, and one for each variable, with a common time
+        axis; the warm-up is shaded.
         Without long flows there are no windows to draw, nor throughputs other than what links could carry.
 
     Raises:
@@ -69,22 +74,17 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     width = averaging(flows)
     flows = averaged(flows, width)
     change = "capacity_bit_s" in links.columns
-    heights = {"window": 1.25, "throughput": 1.0, "queue": 1.0, "utilisation": 0.8}
-    height = 10.0
+    shown = busy(links)
     alone = flows.is_empty()
-    if alone:
-        height -= _WITHOUT * heights.pop("window")
-        if not change:
-            height -= _WITHOUT * heights.pop("throughput")
+    heights, height = _heights(alone=alone, change=change, marked=marking(shown))
     figure = style.figure(12, height + _VARIABLE * len(observed), head=1.15)
-    ratios = (*heights.values(), *(0.8 for _ in observed))
+    ratios = (*heights.values(), *(_MARKS for _ in observed))
     axes = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios)
     panels = dict(zip(heights, axes, strict=False))
     if "window" in panels:
         flow_lines(panels["window"], flows, "window", "window (segments)")
         if "receive_window" in flows.columns:
             receive_windows(panels["window"], flows)
-    shown = busy(links)
     if "throughput" in panels:
         top = largest(links["capacity_bit_s"] if alone else flows["throughput_bit_s"])
         throughput = panels["throughput"]
@@ -103,6 +103,8 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
             delay_changes(axes, shown)
     queues(panels["queue"], shown)
     utilisations(panels["utilisation"], shown)
+    if "marks" in panels:
+        marks(panels["marks"], shown)
     draw_variables(axes[len(heights) :], flows, observed)
     for panel in axes:
         style.panel(panel, finished.warmup_s, finished.duration_s)
@@ -112,6 +114,26 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     style.title(figure, heading, detail + says_averaged(width))
     figure.align_ylabels(axes)
     return figure
+
+
+def _heights(*, alone: bool, change: bool, marked: bool) -> tuple[dict[str, float], float]:
+    """The panels with their heights, beside one another, and the height of the whole.
+
+    Args:
+        alone: There are only short flows.
+        change: A link changes.
+        marked: A packet was marked.
+    """
+    heights = {"window": 1.25, "throughput": 1.0, "queue": 1.0, "utilisation": 0.8}
+    height = 10.0
+    if alone:
+        height -= _WITHOUT * heights.pop("window")
+        if not change:
+            height -= _WITHOUT * heights.pop("throughput")
+    if marked:
+        heights["marks"] = _MARKS
+        height += _VARIABLE
+    return heights, height
 
 
 def _chosen(finished: Recorded, flows: pl.DataFrame, asked: Sequence[str] | None) -> list[str]:
