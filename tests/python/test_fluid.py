@@ -301,6 +301,28 @@ def test_a_picture_has_one_colour_for_each_flow(count: int) -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["late[0]", "early[0]"]
 
 
+def test_an_overshoot_of_the_warm_up_does_not_set_the_scale() -> None:
+    """On three links in a row slow start overshoots to several times the window that Reno has afterwards."""
+    source = ROOT / "scenarios/parking-lot.toml"
+    short = {"warmup": "5 s", "duration": "15 s"}
+    solved = longfat.fluid(source, set=short)
+    panel = solved.plot().axes[0]
+    late = pl.col("time_s") > 5
+    series = solved.flow_series.to_polars()
+    highest = [float(series.filter(part)["window"].to_numpy().max()) for part in (~late, late)]
+    assert highest[0] > 3 * highest[1]
+    assert panel.get_ylim() == pytest.approx((0, 1.5 * highest[1]))
+    (note,) = [text.get_text() for text in panel.texts if text.get_text().startswith("cut")]
+    assert note == f"cut: up to {highest[0] / 1e3:.2g} k in the warm-up"
+    # Nothing is cut where nothing is left out of averages, nor where a level lies higher.
+    whole = longfat.fluid(source, set={**short, "warmup": "0 s"}).plot().axes[0]
+    assert whole.get_ylim()[1] > highest[0]
+    settled = longfat.fluid(source, set=short, equilibrium=True)
+    assert settled.equilibrium is not None
+    level = max(flow["window"] for flow in settled.equilibrium["flows"])
+    assert settled.plot().axes[0].get_ylim()[1] == pytest.approx(1.5 * level)
+
+
 def test_flows_that_lose_together() -> None:
     """Chiu and Jain: with each loss two Reno windows come closer; those of STCP keep their ratio."""
     shares = {}

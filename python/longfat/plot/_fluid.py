@@ -14,6 +14,7 @@ from longfat.plot._panels import (
     ROUTERS,
     averaged,
     averaging,
+    clip_warmup,
     directions,
     flow_lines,
     in_order,
@@ -68,6 +69,8 @@ def _fluid(solved: Solved, packets: Recorded | None) -> Figure:
     if solved.equilibrium is not None:
         _rest(window, rate, flows, solved.equilibrium["flows"])
     for panel in axes:
+        if panel is not price or not told:
+            clip_warmup(panel, solved.warmup_s)
         style.panel(panel, solved.warmup_s, solved.duration_s)
     price.set_xlabel("time (s)")
     style.name_warmup(window, solved.warmup_s, solved.duration_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from longfat import foreign
@@ -28,6 +29,9 @@ _FEW_ROWS = 7
 """Throughput is averaged over no fewer rows: of a few, some hold a burst more than others."""
 _CALM = 2.0
 """In rows of so many round trips throughput is calm by itself."""
+_OVERSHOOT = 3.0
+"""A panel is cut where its lines go beyond so many times their later height in the warm-up."""
+_ROOM = 1.5
 _LONG = 0.9
 """A flow's round trip, queues and all, is no longer for so much of its time."""
 _ROUNDING = 1e-6
@@ -117,6 +121,28 @@ def _row(series: pl.DataFrame) -> float:
     """The interval between rows, in seconds."""
     times = series["time_s"].unique().sort().head(2)
     return float(times[1] - times[0]) if len(times) > 1 else math.inf
+
+
+def clip_warmup(panel: Axes, warmup: float) -> None:
+    """Has the range of a panel follow from what comes after the warm-up, where that is but a small part of it.
+
+    The panel then says how far its lines went before.
+    """
+    lines = [line for line in panel.lines if line.get_transform() == panel.transData]
+    before, after = 0.0, 0.0
+    for line in lines:
+        times, values = (np.asarray(each, dtype=float) for each in line.get_data())
+        early = times <= warmup
+        before = max(before, float(np.max(values, where=early & np.isfinite(values), initial=0.0)))
+        after = max(after, float(np.max(values, where=~early & np.isfinite(values), initial=0.0)))
+    if after <= 0 or before <= _OVERSHOOT * after:
+        return
+    # Levels, such as an equilibrium, stay within.
+    levels = [
+        float(np.max(np.asarray(line.get_ydata()))) for line in panel.lines if line not in lines
+    ]
+    panel.set_ylim(top=_ROOM * max([after, *levels]))
+    style.note(panel, f"cut: up to {style.thousands(float(f'{before:.2g}'))} in the warm-up")
 
 
 def variables(panels: Sequence[Axes], series: pl.DataFrame, names: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from longfat.plot._panels import (
     averaging,
     busy,
     capacities,
+    clip_warmup,
     delay_changes,
     flow_lines,
     in_order,
@@ -85,6 +86,7 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
         flow_lines(panels["window"], flows, "window", "window (segments)")
         if "receive_window" in flows.columns:
             receive_windows(panels["window"], flows)
+        clip_warmup(panels["window"], finished.warmup_s)
     if "throughput" in panels:
         top = largest(links["capacity_bit_s"] if alone else flows["throughput_bit_s"])
         throughput = panels["throughput"]

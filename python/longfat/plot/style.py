@@ -246,15 +246,20 @@ def rug(axes: Axes, times: Sequence[float], label: str) -> None:
             color=_ALARM,
             linewidth=1.0,
         )
-        axes.annotate(
-            label,
-            (0, 1),
-            xytext=(0, 2),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            color=_ALARM,
-            fontsize=9,
-        )
+        note(axes, label, _ALARM)
+
+
+def note(axes: Axes, text: str, colour: str = _FAINT) -> None:
+    """Writes a few words above a panel, at the left."""
+    axes.annotate(
+        text,
+        (0, 1),
+        xytext=(0, 2),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        color=colour,
+        fontsize=9,
+    )
 
 
 def title(drawn: Figure, heading: str, detail: str) -> None:
