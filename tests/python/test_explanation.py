@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -33,6 +34,7 @@ class Told:
         used: list[float],
         windows: list[float],
         events: dict[int, str] | None = None,
+        thresholds: list[float | None] | None = None,
     ) -> None:
         times = [float(second) for second in range(1, len(held) + 1)]
         what = events or {}
@@ -41,7 +43,12 @@ class Told:
             limits[f"{cause}_s"] = [1.0 if each == cause else 0.0 for each in held]
         for column in ("losses", "marks", "timeouts"):
             limits[column] = [1 if what.get(second) == column else 0 for second in range(len(held))]
-        series = {"time_s": times, "flow": limits["flow"], "window": windows, "threshold": windows}
+        series = {
+            "time_s": times,
+            "flow": limits["flow"],
+            "window": windows,
+            "threshold": pl.Series(thresholds or windows, dtype=pl.Float64),
+        }
         links = {"time_s": times, "link": ["b"] * len(held), "direction": ["forward"] * len(held)}
         self.tables = {
             "limits": pl.DataFrame(limits),
@@ -83,7 +90,7 @@ def test_a_sawtooth_by_hand() -> None:
         "It answered 1 loss.",
         "From 0 s to 1 s its window was too small: it stayed at 40 segments.",
         "From 1 s to 2 s it repaired losses.",
-        "From 2 s to 6 s its window was too small: it grew from 21 to 24 segments after the loss at 2 s.",
+        "From 2 s to 6 s its window was too small: it grew from 21 to 24 segments, after the loss at 2 s.",
         "From 6 s to 10 s the link b was full.",
     ]
 
@@ -95,9 +102,101 @@ def test_marks_and_time_outs_by_hand() -> None:
     assert flow.sentences == [
         "reno[0] was limited by its window for 50 % of its 10 s and by its application for 50 %.",
         "It answered 2 marks and 1 time-out.",
-        "From 0 s to 5 s its window was too small: it stayed at 9 segments after the mark at 1 s.",
+        "From 0 s to 5 s its window was too small: it stayed at 9 segments, with 2 marks and 1 time-out.",
         "From 5 s to 10 s it had nothing to send.",
     ]
+
+
+def course(
+    windows: list[float], thresholds: list[float | None], events: dict[int, str] | None = None
+) -> str:
+    """What is said of a window that was too small all the time."""
+    held, used = ["window"] * len(windows), [0.1] * len(windows)
+    (phase,) = explain(Told(held, used, windows, events, thresholds)).flows[0].phases
+    return phase.told.removeprefix(f"From 0 s to {len(windows)} s its window was too small")
+
+
+def test_slow_start_is_told_apart_from_what_follows() -> None:
+    """As Reno on the path of the tutorial: the window that is left says little of the way."""
+    windows = [20.0, 320.0, 5120.0, 4228.0, 2114.0, 2130.0, 1065.0, 1472.0]
+    thresholds = [None, None, None, 4228.0, 2114.0, 2114.0, 1065.0, 1065.0]
+    events = {3: "losses", 4: "losses", 6: "losses"}
+    assert course(windows, thresholds, events) == (
+        ": in slow start, until 4 s, it grew from 20 to at least 5,120 segments; then it went from 4,228 "
+        "to 1,472 segments, between 1,065 and 4,228, with 3 losses."
+    )
+
+
+def test_what_comes_after_a_time_out_is_not_the_first_slow_start() -> None:
+    windows = [20.0, 18248.0, 1578.0, 8015.0, 2.0, 32.0, 4007.0, 4573.0]
+    thresholds = [None, None, 8014.0, 8014.0, *[4007.0] * 4]
+    events = {2: "timeouts", 4: "timeouts"}
+    assert course(windows, thresholds, events) == (
+        ": in slow start, until 3 s, it grew from 20 to at least 18,248 segments; then it went from 1,578 "
+        "to 4,573 segments, between 2 and 8,015, with 2 time-outs."
+    )
+
+
+def test_slow_start_ends_at_a_threshold_that_was_set() -> None:
+    assert course([10.0, 40.0, 100.0, 103.0], [100.0] * 4) == (
+        ": in slow start, until 3 s, it grew from 10 to at least 100 segments; then it grew from 100 to 103 "
+        "segments."
+    )
+    assert course([10.0, 20.0, 40.0], [100.0] * 3) == (
+        ": it grew from 10 to 40 segments in slow start."
+    )
+
+
+def test_a_window_is_not_said_to_grow_in_slow_start_where_it_does_not() -> None:
+    """A mark in the second sample, and a window that no threshold belongs to, as BBR's."""
+    assert course([36.0, 36.0, 36.0], [None, 36.0, 36.0], {1: "marks"}) == (
+        ": in slow start, until 2 s, it had 36 segments; then it stayed at 36 segments, with 1 mark."
+    )
+    assert course([80.0, 95.0, 40.0, 51.0], [None] * 4) == (
+        ": it went from 80 to 51 segments, between 40 and 95."
+    )
+
+
+def test_a_window_that_marks_hold_is_told_with_them_and_its_range() -> None:
+    windows = [46.0, 52.0, 40.0, 50.0, 45.0]
+    events = dict.fromkeys(range(5), "marks")
+    assert course(windows, list(windows), events) == (
+        ": it went from 46 to 45 segments, between 40 and 52, with 5 marks."
+    )
+
+
+def test_a_phase_of_slow_start_alone() -> None:
+    held, used = ["window"] * 3 + ["application"] * 7, [0.1] * 10
+    windows = [10.0, 20.0, 40.0, 80.0, *[60.0] * 6]
+    told = explain(Told(held, used, windows, {}, [None] * 4 + [60.0] * 6)).flows[0].phases[0].told
+    assert told == (
+        "From 0 s to 3 s its window was too small: it grew from 10 to 40 segments in slow start."
+    )
+
+
+def test_what_is_told_of_a_window_is_so_in_the_series() -> None:
+    """Reno on a fat path: windows beyond the peak of the sentence, or below its range, were never seen."""
+    changes = {"link.bottleneck.rate": "1 Gbit/s", "duration": "20 s", "link.bottleneck.loss": 1e-5}
+    flow = limited(changes)
+    found = re.search(
+        r"until (\d\S*) (m?s), it grew from \S+ to at least (\S+) segments; then it went .* between (\S+) "
+        r"and (\S+), with (\S+) losses",
+        flow.phases[0].told,
+    )
+    assert found is not None, flow.phases[0].told
+    end = float(found[1]) / (1000 if found[2] == "ms" else 1)
+    peak, low, high = (float(found[place].replace(",", "")) for place in (3, 4, 5))
+    slow, after = (
+        flow.rows.filter(pl.col("time_s") <= end),
+        flow.rows.filter(pl.col("time_s") >= end),
+    )
+    assert len(slow) > 1
+    assert slow["window"].max() == pytest.approx(peak, abs=0.5)
+    assert slow[:-1]["threshold"].is_null().all()
+    assert after["threshold"].is_not_null().all()
+    assert after["window"].min() == pytest.approx(low, abs=0.5)
+    assert after["window"].max() == pytest.approx(high, abs=0.5)
+    assert int(found[6]) == flow.losses > 1
 
 
 def test_short_phases_belong_to_those_around_them() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from longfat.explanation._explanation import CAUSES, Phase
-from longfat.explanation._words import time
+from longfat.explanation._words import events, time
 from longfat.foreign import shown
 from longfat.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -78,12 +78,11 @@ def _told(rows: pl.DataFrame, cause: str, span: tuple[int, int], full: float) ->
     import polars as pl
 
     first, last = span
-    part = rows[first:last]
     if cause == "link":
-        link = part.filter(pl.col("utilisation") >= full)["link"].mode().sort()[0]
+        link = rows[first:last].filter(pl.col("utilisation") >= full)["link"].mode().sort()[0]
         return f"the link {shown(link)} was full."
     if cause == "window":
-        return f"its window was too small{_course(part)}{_since(rows, first)}."
+        return f"its window was too small{_course(rows, first, last)}."
     if cause == "pacing":
         return "its pacing held back what its window allowed."
     if cause == "receiver":
@@ -93,26 +92,58 @@ def _told(rows: pl.DataFrame, cause: str, span: tuple[int, int], full: float) ->
     return "it repaired losses."
 
 
-def _course(part: pl.DataFrame) -> str:
-    """How a window went, where it was recorded."""
-    windows = part["window"].drop_nulls()
-    if windows.is_empty():
-        return ""
-    first, last = windows[0], windows[-1]
-    low, high = count(round(first)), count(round(last))
-    if first == last:
-        return f": it stayed at {high} segments"
-    return f": it {'grew' if last > first else 'fell'} from {low} to {high} segments"
+def _course(rows: pl.DataFrame, first: int, last: int) -> str:
+    """How a window went from a row to before another one, where it was recorded, and what it met there."""
+    end = _end_of_slow_start(rows)
+    windows = rows["window"].to_list()
+    if end is None or end <= first:
+        went = _went(windows[first:last])
+        return f": it {went}{_met(rows, first, last)}" if went else ""
+    if last <= end:
+        went = _went(windows[first:last])
+        return f": it {went} in slow start" if went else ""
+    ended = f"in slow start, until {time(rows['time_s'][end])}"
+    slow = [round(window) for window in windows[first : end + 1] if window is not None]
+    # Between samples it may have been larger: a window that doubles is seen once or twice on its way.
+    grew = f"it grew from {count(slow[0])} to at least {count(max(slow))} segments"
+    had = grew if max(slow) > slow[0] else f"it had {count(slow[0])} segments"
+    return f": {ended}, {had}; then it {_went(windows[end:last])}{_met(rows, end, last)}"
 
 
-def _since(rows: pl.DataFrame, first: int) -> str:
-    """What a window has grown since, if that is known: the last event up to the beginning of a phase."""
+def _end_of_slow_start(rows: pl.DataFrame) -> int | None:
+    """The first row after the first slow start; `None` where no threshold shows it."""
     import polars as pl
 
-    before = rows[: first + 1]
-    events = before.filter(pl.sum_horizontal(*_EVENTS) > 0)
-    if events.is_empty():
-        return " in slow start" if rows["threshold"].is_null()[first] else ""
-    last = events[-1]
-    kind = next(noun for column, noun in reversed(_EVENTS.items()) if last[column][0])
-    return f" after the {kind} at {time(last['time_s'][0])}"
+    over = (pl.col("window") >= pl.col("threshold")) | (pl.sum_horizontal(*_EVENTS).cum_sum() > 0)
+    ended = rows.select(pl.col("threshold").is_not_null() & over).to_series()
+    if ended.any():
+        return ended.arg_max()
+    return None if rows["threshold"].is_null().all() else len(rows)
+
+
+def _went(windows: Sequence[float | None]) -> str:
+    """From where to where a window went; empty if it was not recorded."""
+    seen = [round(window) for window in windows if window is not None]
+    if not seen:
+        return ""
+    first, last, low, high = (count(each) for each in (seen[0], seen[-1], min(seen), max(seen)))
+    if low == high:
+        return f"stayed at {high} segments"
+    if {first, last} == {low, high}:
+        return f"{'grew' if last == high else 'fell'} from {first} to {last} segments"
+    return f"went from {first} to {last} segments, between {low} and {high}"
+
+
+def _met(rows: pl.DataFrame, first: int, last: int) -> str:
+    """What a flow answered from a row to before another one, or else the last event before."""
+    import polars as pl
+
+    met = rows[first:last].select(*_EVENTS).sum().row(0)
+    if answered := events(*(int(count) for count in met)):
+        return f", with {answered}"
+    before = rows[:first].filter(pl.sum_horizontal(*_EVENTS) > 0)
+    if before.is_empty():
+        return ""
+    latest = before[-1]
+    kind = next(noun for column, noun in reversed(_EVENTS.items()) if latest[column][0])
+    return f", after the {kind} at {time(latest['time_s'][0])}"

@@ -48,4 +48,4 @@ def listed(parts: Sequence[str]) -> str:
 
 def time(seconds: float) -> str:
     """A time to three digits."""
-    return amount(seconds, _SECOND) if seconds else "0 s"
+    return amount(seconds, _SECOND) if round(seconds, 9) else "0 s"
