@@ -198,7 +198,7 @@ def test_entries_without_a_marker_are_neither_read_nor_removed(
 
 
 def test_only_its_own_entries_are_removed(cache: Cache, scenario: _longfat.Scenario) -> None:
-    cached(cache, scenario, ("links",))
+    cached(cache, scenario, ("links", "limits"))
     old = entry_of(cache)
     root, hashed = cache.root, "0123456789abcdef"
     elsewhere = root.parent / "elsewhere"
@@ -232,6 +232,7 @@ def test_only_its_own_entries_are_removed(cache: Cache, scenario: _longfat.Scena
     assert all(file.read_text("utf-8") == "mine\n" for file in strangers)
     assert (root / "fedcba9876543210").is_dir()
     assert sorted(path.name for path in twin.iterdir()) == [
+        "limits.parquet",
         "links.parquet",
         "run.entry",
         "summary.json",

@@ -8,9 +8,11 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import longfat as package
+from longfat.page import report
 
 if TYPE_CHECKING:
     from support import Command
@@ -285,3 +287,33 @@ def test_comparisons_from_python_show_themselves() -> None:
         package.compare([], rate="1 Gbit/s", rtt="1 ms")
     with pytest.raises(package.ScenarioError, match="did you mean `cubic`"):
         package.compare("cubik", rate="1 Gbit/s", rtt="1 ms")
+
+
+def test_time_outs_that_averages_leave_out_are_told(longfat: Command) -> None:
+    """Reno on 20 Mbit/s and 100 ms: slow start overshoots, and what it loses takes a time-out to find."""
+    path = {"rate": "20 Mbit/s", "rtt": "100 ms", "flows": 2, "duration": "8 s"}
+    found = package.compare("reno", rate="20 Mbit/s", rtt="100 ms", flows=2, duration="8 s")
+    (reno,) = found.paths[0].contenders
+    scenario = found.paths[0].setup.text("reno")
+    runs = [package.run(scenario, seed=seed) for seed in (1, 2, 3)]
+    warmup = [run.limits.to_polars().filter(pl.col("time_s") <= 2.0) for run in runs]
+    assert reno.early_timeouts == tuple(rows["timeouts"].sum() for rows in warmup)
+    total, met = sum(reno.early_timeouts), sum(number > 0 for number in reno.early_timeouts)
+    assert total > 0
+    assert reno.timeouts.mean == 0.0
+    assert set(reno.results[0].tables) == {"flow_series", "link_series"}
+    assert not reno.results[1].tables
+    what = "time-outs in the warm-up, which averages leave out"
+    assert f"<p>{what}: reno {total} in {met} of 3 runs</p>" in found._repr_html_()
+    options = [f"--{name}={value}" for name, value in path.items()]
+    assert f"\n{what}: reno {total} in {met} of 3 runs\n" in longfat("try", *options).stdout
+    told = json.loads(longfat("try", *options, "--json").stdout)["controls"][0]
+    assert told["early_timeouts"] == list(reno.early_timeouts)
+    assert what not in longfat(*FAST, "--warmup", "0s").stdout
+    # A run says the same of itself, and so does its page.
+    seed, number = next((at, each) for at, each in enumerate(reno.early_timeouts, 1) if each)
+    Path("early.toml").write_text(scenario, "utf-8")
+    one = longfat("run", "early.toml", "--seed", seed, "--out", "early")
+    assert f"\n{what}: flow {number}\n" in one.stdout
+    page = report("early").read_text("utf-8")
+    assert f"No flow met a retransmission time-out after the warm-up, and {number} in it." in page

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def report(run: Run, folder: Path, *, markdown: bool = False) -> None:
     """Prints links, flows, short flows, AntiECN, the speed of the engine and where the results are."""
     out = console()
-    for index, part in enumerate(overview(run.summary, run.duration_s)):
+    parts = overview(run.summary, run.duration_s, run.limits.to_polars())
+    for index, part in enumerate(parts):
         if index:
             out.print()
         if isinstance(part, TextTable):

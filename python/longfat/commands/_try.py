@@ -244,6 +244,8 @@ def _print(found: Comparison, out: Path | None, *, markdown: bool) -> None:
         screen.print()
         show(screen, path.table, markdown=markdown)
         screen.print()
+        for early in path.early:
+            screen.print(f"{early}\n", soft_wrap=True)
         for doubt in path.doubts:
             screen.print(f"{doubt}: --seeds {4 * found.seeds}\n", soft_wrap=True)
     screen.print(found.legend, soft_wrap=True)

@@ -104,7 +104,8 @@ def _busiest(summary: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def sentences(run: SavedRun) -> list[str]:
     """What came out of a run, in a few sentences."""
     summary = run.summary
-    told = [*_of_links(summary), *_of_flows(summary["flows"]), *_tables.anti_ecn(summary)]
+    told = [*_of_links(summary), *_of_flows(summary["flows"], _early(run))]
+    told += _tables.anti_ecn(summary)
     for name, row in summary["traffic"].items():
         times = row["completion_s"]
         told.append(
@@ -112,6 +113,13 @@ def sentences(run: SavedRun) -> list[str]:
             f"on average and {amount(times['p99'], TIME)} at the 99th percentile."
         )
     return told
+
+
+def _early(run: SavedRun) -> int:
+    """How many time-outs there were in the warm-up, as far as is known."""
+    if not (run.folder / f"{LIMITS}.parquet").is_file():
+        return 0
+    return sum(_tables.early_timeouts(run.summary["flows"], run.table(LIMITS)).values())
 
 
 def _of_links(summary: dict[str, Any]) -> list[str]:
@@ -144,7 +152,8 @@ def _most_used(directions: dict[str, Any]) -> float:
     return max(float(each["utilisation"]) for each in directions.values())
 
 
-def _of_flows(flows: list[dict[str, Any]]) -> list[str]:
+def _of_flows(flows: list[dict[str, Any]], early: int) -> list[str]:
+    """What became of the long flows, of which so many time-outs were in the warm-up."""
     told = []
     known = [flow for flow in flows if flow["goodput_bit_s"] is not None]
     if len(known) > 1:
@@ -170,4 +179,6 @@ def _of_flows(flows: list[dict[str, Any]]) -> list[str]:
             if pauses
             else "No flow met a retransmission time-out."
         )
+        if early:
+            told[-1] = f"{told[-1][:-1]} after the warm-up, and {early:,} in it."
     return told

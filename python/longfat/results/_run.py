@@ -135,7 +135,7 @@ class Run(Resolved):
     def _repr_html_(self) -> str:
         """The averages, for a notebook."""
         head = f"{self.name}, seed {self.summary['seed']}"
-        return page([head, *overview(self.summary, self.duration_s)])
+        return page([head, *overview(self.summary, self.duration_s, self.limits.to_polars())])
 
     @cached_property
     def summary(self) -> dict[str, Any]:

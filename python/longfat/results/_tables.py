@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longfat.tables import TextTable
 from longfat.units import COUNT, PLAIN, RATE, TIME, aligned, amount, count, percent, plural, small
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _MANY = 8
 """Groups with more flows are summarised."""
@@ -102,11 +105,16 @@ def applications(summary: dict[str, Row]) -> TextTable:
     return made
 
 
-def overview(summary: dict[str, Any], duration_s: float) -> list[TextTable | str]:
+def overview(
+    summary: dict[str, Any], duration_s: float, limits: pl.DataFrame
+) -> list[TextTable | str]:
     """Links, flows, short flows and what else there is to say of a run, in order: tables, and lines of text."""
     parts: list[TextTable | str] = [links(summary["links"])]
     if summary["flows"]:
         parts.append(flows(summary["flows"]))
+        if early := early_timeouts(summary["flows"], limits):
+            each = ", ".join(f"{group} {number:,}" for group, number in early.items())
+            parts.append(f"time-outs in the warm-up, which averages leave out: {each}")
         fair = [f"{group} {index:.3f}" for group, index in fairness(summary).items()]
         if fair:
             parts.append(f"fairness (Jain's index): {', '.join(fair)}")
@@ -123,6 +131,25 @@ def overview(summary: dict[str, Any], duration_s: float) -> list[TextTable | str
         f"{amount(duration_s / max(engine['wall_s'], 1e-9), PLAIN)} × real time"
     )
     return parts
+
+
+def early_timeouts(flows: list[Row], limits: pl.DataFrame) -> dict[str, int]:
+    """How many time-outs each group of long flows had in the warm-up: of those that had any.
+
+    Args:
+        flows: The averages of the long flows, which count those after it.
+        limits: The table of that name, which counts all; empty where no time series were kept.
+    """
+    import polars as pl
+
+    if limits.is_empty():
+        return {}
+    group = pl.col("flow").cast(pl.String).str.split("[").list.first()
+    sums = limits.group_by(group).agg(pl.col("timeouts").sum())
+    known = dict(sums.iter_rows())
+    measured = {name: sum(flow["timeouts"] for flow in of) for name, of in groups(flows).items()}
+    early = {name: int(known.get(name) or 0) - int(after) for name, after in measured.items()}
+    return {name: number for name, number in early.items() if number > 0}
 
 
 def anti_ecn(summary: dict[str, Any]) -> list[str]:

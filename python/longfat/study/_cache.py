@@ -18,7 +18,7 @@ import msgspec
 
 from longfat import _longfat
 from longfat.errors import CacheWarning
-from longfat.results._folder import TABLES, checksum, write_whole
+from longfat.results._folder import LIMITS, TABLES, checksum, write_whole
 from longfat.results._table import Table
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _last_used(entry: Path) -> float:
 def _remove(entry: Path) -> None:
     """Removes the files that `store` writes, the record last; anything else stays, and its folder with it."""
     with contextlib.suppress(OSError):
-        for name in (*map(_table_file, TABLES), _SUMMARY, _RECORD):
+        for name in (*map(_table_file, (*TABLES, LIMITS)), _SUMMARY, _RECORD):
             (entry / name).unlink(missing_ok=True)
         entry.rmdir()
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from longfat.own import NOTHING, Code
+from longfat.results._folder import LIMITS
+from longfat.results._tables import early_timeouts
 from longfat.scenario import quantities
 from longfat.study._compared import comparison_table
 from longfat.study._points import seeds_of
@@ -55,6 +57,8 @@ class Contender:
         timeouts: Time-outs of all flows together, per run.
         terabyte_s: How long all flows together take for 10¹² bytes at their goodput, in seconds.
         anti_ecn: Whether AntiECN is in use; `None` where the controller does not ask for it.
+        early_timeouts: Time-outs of all flows together in the warm-up, which every other number leaves out: of
+            each run, where that is known.
     """
 
     control: str
@@ -70,6 +74,7 @@ class Contender:
     timeouts: Estimate
     terabyte_s: Estimate
     anti_ecn: bool | None = None
+    early_timeouts: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -89,7 +94,8 @@ class Contender:
         seeds = [result.summary["seed"] for result in self.results if result.summary]
         errors = [result.error for result in self.results if result.error]
         told = {"control": self.control, "seeds": seeds, "errors": errors}
-        return {**told, "anti_ecn": self.anti_ecn, **estimates}
+        early = {"early_timeouts": list(self.early_timeouts)}
+        return {**told, "anti_ecn": self.anti_ecn, **early, **estimates}
 
     @property
     def numbers(self) -> dict[str, Estimate]:
@@ -126,6 +132,18 @@ class OnePath:
         return [
             f"some intervals are wider than their means ({', '.join(wide)}): more seeds would tell more"
         ]
+
+    @property
+    def early(self) -> list[str]:
+        """What the numbers leave out and depend on all the same: time-outs in the warm-up."""
+        told = []
+        for each in self.contenders:
+            met = [number for number in each.early_timeouts if number]
+            if met:
+                runs = f"{len(met)} of {plural(len(each.early_timeouts), 'run')}"
+                told.append(f"{each.label} {sum(met):,} in {runs}")
+        what = "time-outs in the warm-up, which averages leave out"
+        return [f"{what}: {', '.join(told)}"] if told else []
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers as plain data."""
@@ -166,7 +184,7 @@ class Comparison:
         parts = []
         for path in self.paths:
             parts += [paragraph(path.setup.title), path.table.html]
-            parts += map(paragraph, path.doubts)
+            parts += map(paragraph, [*path.early, *path.doubts])
         return "".join([*parts, paragraph(self.legend)])
 
     @property
@@ -325,7 +343,7 @@ def compare_all(
         raise ValueError(message)
     scenarios = [setup.scenario(control, code) for setup in setups for control in controls]
     jobs = [
-        Job(scenario, seed, tables if seed == 1 else ())
+        Job(scenario, seed, (*tables, LIMITS) if seed == 1 else (LIMITS,))
         for scenario in scenarios
         for seed in seeds_of(seeds)
     ]
@@ -408,7 +426,7 @@ def contender(control: str, results: Sequence[Result], group: str) -> Contender:
     rates = [total(summary, "goodput_bit_s") for summary in summaries]
     return Contender(
         control=control,
-        results=tuple(results),
+        results=tuple(map(_without_limits, results)),
         goodput_bit_s=flows("goodput_bit_s"),
         utilisation=link("utilisation"),
         queue_mean=link("queue_mean"),
@@ -420,7 +438,18 @@ def contender(control: str, results: Sequence[Result], group: str) -> Contender:
         timeouts=flows("timeouts"),
         terabyte_s=estimate(TERABYTE / rate if rate else None for rate in rates),
         anti_ecn=summaries[0]["flows"][0]["anti_ecn"] if summaries else None,
+        early_timeouts=tuple(
+            sum(early_timeouts(each.summary["flows"], each.tables[LIMITS].to_polars()).values())
+            for each in results
+            if each.summary and LIMITS in each.tables
+        ),
     )
+
+
+def _without_limits(result: Result) -> Result:
+    """The same without a table that nothing more is taken from."""
+    kept = {name: table for name, table in result.tables.items() if name != LIMITS}
+    return replace(result, tables=kept)
 
 
 def full_buffer_s(result: Result, group: str) -> float | None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from longfat import _longfat
 from longfat.errors import MemoryWarning
+from longfat.results._folder import LIMITS
 from longfat.results._json import decoded
 from longfat.results._simulate import free_memory, in_bytes, simulate
 from longfat.results._table import Table
@@ -296,7 +297,7 @@ class Simulator:
         scenario = job.resolved
         if self.cache and not self.fresh and (found := self.cache.load(scenario, job.tables)):
             return Result(job, *found, cached=True)
-        record = any(name.endswith("_series") for name in job.tables)
+        record = any(name.endswith("_series") or name == LIMITS for name in job.tables)
         with self._memory.share(scenario.estimate(record=record)["memory"]):
             recording = simulate(
                 scenario, record=record, progress=advanced, cancellation=self.cancellation
