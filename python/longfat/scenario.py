@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 import os
+import re
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from pathlib import Path
@@ -11,9 +13,15 @@ from typing import Any, Literal, SupportsIndex
 
 import msgspec
 
-from longfat._longfat import LONGEST_FILE, Scenario, ScenarioError
+from longfat._longfat import LONGEST_FILE, Scenario, ScenarioError, profiles
 from longfat.foreign import read_text, shown
 from longfat.own import NOTHING, Code
+from longfat.units import number_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A path, the text of a scenario file (recognised by its line breaks), or its contents as a dictionary."""
@@ -38,6 +46,11 @@ MOST_SEEDS = 10_000
 """No setting is simulated with more of them: intervals would be a hundredth of the spread by then."""
 
 _DEEPEST = 32
+
+_PROFILE = re.compile(
+    r"\s*(flow|traffic)\s*\.\s*([\w*-]+)\s*\.\s*profile\s*=\s*[\"']?([\w.-]+)[\"']?\s*"
+)
+"""A change that sets the profile of groups."""
 
 
 def read(
@@ -95,7 +108,7 @@ class Template:
                 message = f"`{shown(given[:80])}` is not Unicode text"
                 raise ScenarioError(message)
         number = None if seed is None else check_seed(seed)
-        return Scenario.parse(
+        found = Scenario.parse(
             self.text,
             shown(self._origin),
             overrides=overrides,
@@ -105,6 +118,61 @@ class Template:
             own=self.code.handles(),
             code=self.code.fetcher(self.folder),
         )
+        for change in overrides:
+            if told := _PROFILE.fullmatch(change):
+                self._refuse_idle(change, *told.groups())
+        return found
+
+    def _refuse_idle(self, change: str, section: str, which: str, name: str) -> None:
+        """Refuses a change of a profile that changes nothing: groups have all of its keys themselves.
+
+        Raises:
+            ScenarioError: It does; the message says which keys they are.
+        """
+        profile = next((each for each in profiles() if each["name"] == name), None)
+        groups = [
+            group
+            for place, group in enumerate(tomllib.loads(self.text).get(section, ()))
+            if which in ("*", str(place), group.get("name"))
+        ]
+        if profile is None or not groups:
+            return
+        sets = dict(profile["keys"]) | {
+            key: value
+            for kind, key, value in profile["with"]
+            if all(kind in (it := group.get("control"), _kind(it)) for group in groups)
+        }
+        if not all(key in group for key in sets for group in groups):
+            return
+        differ = {
+            key: value
+            for key, value in sets.items()
+            if any(_plain(group[key]) != _plain(value) for group in groups)
+        }
+        if differ:
+            place = f"{section}.{which}"
+            each = [f"--set '{place}.{key}={_bare(value)}'" for key, value in differ.items()]
+            message = (
+                f"error: `{shown(change.strip())}` changes nothing: keys that a group has itself override its "
+                f"profile, and here are all that `{name}` sets: {', '.join(sets)}\n"
+                f"  = help: set those that differ: {' '.join(each)}"
+            )
+            raise ScenarioError(message)
+
+
+def _plain(value: object) -> object:
+    """A value of a key such that the same quantities are equal, however they are written."""
+    return number_of(value) or value
+
+
+def _bare(value: object) -> str:
+    """A value as a change may have it."""
+    return value if isinstance(value, str) else toml_value(value)
+
+
+def _kind(control: object) -> object:
+    """The name of a controller that is written as a table."""
+    return control.get("kind") if isinstance(control, Mapping) else None
 
 
 def check_seed(seed: SupportsIndex) -> int:

@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import longfat as package
 from support import SMALL, Command
 
 FILES = {
@@ -227,3 +229,28 @@ def test_help_and_version(longfat: Command) -> None:
     assert longfat("--version").stdout.startswith("longfat ")
     assert longfat("run", "--help").returncode == 0
     assert SMALL
+
+
+def test_a_profile_that_changes_nothing_is_refused(longfat: Command, small: Path) -> None:
+    """A resolved scenario has every key, and keys override a profile: seven differ in Linux, of ten."""
+    assert longfat("run", small, "--out", "first", "--quiet").returncode == 0
+    resolved = "first/scenario.toml"
+    for which in ("*", "0", "forward"):
+        done = longfat("run", resolved, "--set", f"flow.{which}.profile=linux-6", "--quiet")
+        assert done.returncode == 2
+        assert f"`flow.{which}.profile=linux-6` changes nothing" in done.stderr
+        assert "initial_window, recovery, delayed_ack, ack_every, ack_delay, rto_min" in done.stderr
+        changes = shlex.split(done.stderr.partition("set those that differ: ")[2])[1::2]
+        assert f"flow.{which}.delayed_ack=true" in changes
+        assert not any("initial_window" in change for change in changes)
+    with_keys = package.run(resolved, set=changes).summary["flows"]
+    assert with_keys == package.run(small, set=["flow.*.profile=linux-6"]).summary["flows"]
+    assert with_keys != package.run(small).summary["flows"]
+    with pytest.raises(package.ScenarioError, match="changes nothing"):
+        package.run(resolved, set={"flow.*.profile": "rfc"})
+    # Where it changes something, or asks for what is there, it is no mistake.
+    assert package.run(small, set={"flow.*.profile": "rfc"}).summary["seed"] == 1
+    asked = package.run(small, set={"flow.*.profile": "ns2-2005"}).save("second")
+    again = package.run(asked / "scenario.toml", set={"flow.*.profile": "ns2-2005"})
+    assert again.summary["flows"] == package.run(asked / "scenario.toml").summary["flows"]
+    assert longfat("run", resolved, "--set", "flow.*.profile=none", "--quiet").returncode == 0
