@@ -229,7 +229,7 @@ class Feedback:
         """Segments sent but neither acknowledged nor known to be lost, before it arrived."""
     @property
     def limited(self) -> Literal["window", "pacing", "application", "receiver", "recovery"]:
-        """What kept the sender from having more in flight."""
+        """What kept more from being in flight: "window", "pacing", "application", "receiver" or "recovery"."""
     @property
     def may_grow(self) -> bool:
         """Whether the window was tested and nothing was congested: only then may it grow."""
@@ -244,16 +244,16 @@ class Feedback:
         """AntiECN: whether every router had room; `None` where not every router can say."""
     @property
     def delivery_rate(self) -> float | None:
-        """Segments per second that the network delivers; with `wants = "delivery_rate"`."""
+        """Segments per second that the network delivers, or `None`; with `wants = "delivery_rate"`."""
     @property
     def rate(self) -> RateSample | None:
-        """The whole sample behind `delivery_rate`."""
+        """The whole sample behind `delivery_rate`, or `None` as there."""
     @property
     def one_way_delay(self) -> float | None:
-        """How long the data took, up to a constant, in seconds; with `wants = "one_way_delay"`."""
+        """Seconds that the data took, up to a constant, or `None`; with `wants = "one_way_delay"`."""
     @property
     def spurious(self) -> Literal["loss", "mark", "timeout"] | None:
-        """Congestion reported earlier that it shows to have been spurious; with `wants = "spurious"`."""
+        """A "loss", "mark" or "timeout" that it shows to be spurious, or `None`; with `wants = "spurious"`."""
     def copy(self) -> Feedback:
         """The same, as it is now."""
 
@@ -303,13 +303,13 @@ class Congestion:
         """When it was noticed, in seconds."""
     @property
     def cause(self) -> Literal["loss", "mark", "timeout"]:
-        """What signalled it."""
+        """What signalled it: "loss", "mark" or "timeout"."""
     @property
     def in_flight(self) -> int:
         """Segments in flight before it."""
     @property
     def again(self) -> bool:
-        """A time-out of data that had timed out before."""
+        """Whether it is a time-out of data that had timed out before."""
 
 @final
 class Adjustment:
@@ -320,10 +320,10 @@ class Adjustment:
         """When, in seconds."""
     @property
     def window(self) -> float:
-        """The window from now on."""
+        """The window from now on, in segments."""
     @property
     def threshold(self) -> float | None:
-        """The threshold from now on; `None`: as it is."""
+        """The threshold from now on, in segments; `None`: as it is."""
 
 @final
 class Sent:
@@ -384,19 +384,19 @@ class Start:
         """Initial slow-start threshold; `None`: as high as needed."""
     @property
     def slow_start(self) -> Literal["standard", "limited", "hystart++"]:
-        """How the window grows below it."""
+        """How the window grows below it: "standard", "limited" or "hystart++"."""
     @property
     def packet(self) -> int:
         """Bytes of a segment on the wire, headers included."""
     @property
     def access(self) -> float | None:
-        """Rate of the sender's own link in segments per second, where it is known."""
+        """Rate of the sender's own link in segments per second; `None` where it is not known."""
     @property
     def transfer(self) -> int | None:
         """Segments to send in all; `None`: without end."""
     @property
     def round_trip(self) -> float | None:
-        """Round trip measured before the first data leaves, in seconds."""
+        """Round trip measured before the first data leaves, in seconds; `None`: there was none."""
     @property
     def chance(self) -> int:
         """A number for everything that the flow decides by chance: another one for each flow and seed."""

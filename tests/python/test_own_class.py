@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import concurrent.futures
 import copy
+import inspect
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import pytest
 
 import longfat
 from class_reno import ClassReno
+from longfat import _longfat
 from longfat.own import Congestion, Feedback, Path, Start
 from longfat.study import study
 from own_support import CLASS, OWN, against_reno, cluster, same_as_reno
@@ -533,3 +536,24 @@ def test_ctrl_c_ends_a_class_that_never_ends() -> None:
     _, complaints = process.communicate(timeout=30)
     assert process.returncode == -signal.SIGINT or "KeyboardInterrupt" in complaints
     assert "CodeError" not in complaints
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Feedback", "RateSample", "Path", "Congestion", "Adjustment", "Sent", "Lost", "Start"],
+)
+def test_help_tells_what_a_class_is_told(name: str) -> None:
+    """Every attribute says what it is, in the words of the stub that editors show."""
+    stub = ast.parse(FilePath(_longfat.__file__).with_name("_longfat.pyi").read_text("utf-8"))
+    (told,) = (each for each in stub.body if isinstance(each, ast.ClassDef) and each.name == name)
+    compiled = getattr(_longfat, name)
+    assert inspect.getdoc(compiled) == ast.get_docstring(told)
+    public = {attribute for attribute in vars(compiled) if not attribute.startswith("_")}
+    listed = {
+        each.name: ast.get_docstring(each)
+        for each in told.body
+        if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")
+    }
+    assert public == set(listed)
+    assert all(listed.values())
+    assert {each: inspect.getdoc(getattr(compiled, each)) for each in public} == listed

@@ -26,8 +26,8 @@ fn or_none<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(|| "None".to_owned(), |value| value.to_string())
 }
 
-/// The attributes of a view, each with its type and where it comes from, and then any other methods. Views that are
-/// filled in anew are copied; in others nothing can change, so a copy need not be another one.
+/// The attributes of a view, each with what `help` says of it, its type and where it comes from, and then any other
+/// methods. Views that are filled in anew are copied; in others nothing can change, so a copy need not be another one.
 macro_rules! attributes {
     ($view:ident, filled in anew { $($attributes:tt)* } $($methods:tt)*) => {
         attributes! { $view { $($attributes)* }
@@ -47,10 +47,11 @@ macro_rules! attributes {
             $($methods)*
         }
     };
-    ($view:ident { $($name:ident: $kind:ty = |$it:ident| $value:expr;)* } $($methods:tt)*) => {
+    ($view:ident { $($(#[$about:meta])* $name:ident: $kind:ty = |$it:ident| $value:expr;)* } $($methods:tt)*) => {
         #[pymethods]
         impl $view {
             $(
+                $(#[$about])*
                 #[getter]
                 fn $name(&self) -> $kind {
                     let $it = &self.0;
@@ -76,14 +77,23 @@ impl Default for FeedbackView {
 
 attributes! {
     FeedbackView, filled in anew {
+        /// When it arrived, in seconds.
         now: f64 = |it| it.now.seconds();
+        /// Segments acknowledged in order that no earlier acknowledgment had reported.
         acked: u64 = |it| it.acked;
+        /// Segments above these, reported for the first time by a selective acknowledgment.
         sacked: u64 = |it| it.sacked;
+        /// Both together.
         delivered: u64 = |it| it.delivered();
+        /// Segments that newly count as lost.
         lost: u64 = |it| it.lost;
+        /// Segments newly reported as marked.
         marked: u64 = |it| it.marked;
+        /// Round trip of the segment that triggered it, in seconds; `None` where that is not known.
         rtt: Option<f64> = |it| seconds(it.rtt);
+        /// Segments sent but neither acknowledged nor known to be lost, before it arrived.
         in_flight: u64 = |it| it.in_flight;
+        /// What kept more from being in flight: "window", "pacing", "application", "receiver" or "recovery".
         limited: &'static str = |it| match it.limited {
             Limited::Window => "window",
             Limited::Pacing => "pacing",
@@ -92,13 +102,21 @@ attributes! {
             // `Application`, and whatever else may keep the window from being tested one day.
             _ => "application",
         };
+        /// Whether the window was tested and nothing was congested: only then may it grow.
         may_grow: bool = |it| it.limited.may_grow() && !it.is_congested();
+        /// True once per round trip.
         round_starts: bool = |it| it.round_starts;
+        /// Whether loss recovery begins with it; `on_congestion` follows.
         recovery_begins: bool = |it| it.recovery_begins;
+        /// AntiECN: whether every router had room; `None` where not every router can say.
         spare: Option<bool> = |it| it.spare;
+        /// Segments per second that the network delivers, or `None`; with `wants = "delivery_rate"`.
         delivery_rate: Option<f64> = |it| it.rate.map(|sample| sample.per_second());
+        /// The whole sample behind `delivery_rate`, or `None` as there.
         rate: Option<RateView> = |it| it.rate.map(RateView);
+        /// Seconds that the data took, up to a constant, or `None`; with `wants = "one_way_delay"`.
         one_way_delay: Option<f64> = |it| seconds(it.one_way_delay);
+        /// A "loss", "mark" or "timeout" that it shows to be spurious, or `None`; with `wants = "spurious"`.
         spurious: Option<&'static str> = |it| it.spurious.map(cause);
     }
 
@@ -118,24 +136,31 @@ attributes! {
     }
 }
 
-/// How fast the network delivered segments.
+/// How fast the network delivered segments, while the newest of them was on its way.
 #[pyclass(name = "RateSample", module = "longfat._longfat", frozen)]
 #[derive(Clone, Debug)]
 pub(crate) struct RateView(RateSample);
 
 attributes! {
     RateView, fixed {
+        /// Segments delivered in `interval`.
         delivered: u64 = |it| it.delivered;
+        /// The length of the sample in seconds.
         interval: f64 = |it| it.interval.seconds();
+        /// Segments delivered before the newest one left.
         delivered_before: u64 = |it| it.delivered_before;
+        /// Segments delivered in total so far.
         delivered_total: u64 = |it| it.delivered_total;
+        /// Segments lost since the newest one left.
         lost: u64 = |it| it.lost;
+        /// Segments in flight just after the newest one left.
         in_flight: u64 = |it| it.in_flight;
+        /// Whether the application ran out of data in it: the path may be faster.
         application_limited: bool = |it| it.application_limited;
     }
 }
 
-/// What the host knows about the path.
+/// What is known about the path.
 #[pyclass(name = "Path", module = "longfat._longfat")]
 #[derive(Clone, Debug)]
 pub(crate) struct PathView(pub(super) Path);
@@ -148,7 +173,9 @@ impl Default for PathView {
 
 attributes! {
     PathView, filled in anew {
+        /// Smoothed round trip in seconds.
         rtt: f64 = |it| it.rtt.seconds();
+        /// Smallest round trip seen, in seconds; `None` before the first one.
         // Before the first sample it is as long as the clock can count.
         base_rtt: Option<f64> = |it| (it.base_rtt.0 < u64::MAX).then(|| it.base_rtt.seconds());
     }
@@ -165,9 +192,13 @@ pub(crate) struct CongestionView(pub(super) Congestion);
 
 attributes! {
     CongestionView, fixed {
+        /// When it was noticed, in seconds.
         now: f64 = |it| it.now.seconds();
+        /// What signalled it: "loss", "mark" or "timeout".
         cause: &'static str = |it| cause(it.cause);
+        /// Segments in flight before it.
         in_flight: u64 = |it| it.in_flight;
+        /// Whether it is a time-out of data that had timed out before.
         again: bool = |it| it.again;
     }
 
@@ -179,15 +210,18 @@ attributes! {
     }
 }
 
-/// The host asks for another window.
+/// The host asks for another window: part of it was not used, or the path is known from an earlier flow.
 #[pyclass(name = "Adjustment", module = "longfat._longfat", frozen)]
 #[derive(Clone, Debug)]
 pub(crate) struct AdjustmentView(pub(super) Adjustment);
 
 attributes! {
     AdjustmentView, fixed {
+        /// When, in seconds.
         now: f64 = |it| it.now.seconds();
+        /// The window from now on, in segments.
         window: f64 = |it| it.window.0;
+        /// The threshold from now on, in segments; `None`: as it is.
         threshold: Option<f64> = |it| it.threshold.map(|Segments(threshold)| threshold);
     }
 }
@@ -199,8 +233,11 @@ pub(crate) struct SentView(pub(super) Sent);
 
 attributes! {
     SentView, fixed {
+        /// When, in seconds.
         now: f64 = |it| it.now.seconds();
+        /// Whether it had been sent before.
         again: bool = |it| it.again;
+        /// Segments in flight, this one included.
         in_flight: u64 = |it| it.in_flight;
     }
 }
@@ -212,11 +249,17 @@ pub(crate) struct LostView(pub(super) Lost);
 
 attributes! {
     LostView, fixed {
+        /// When, in seconds.
         now: f64 = |it| it.now.seconds();
+        /// Its place among the segments of the flow, from 0.
         segment: u64 = |it| it.segment;
+        /// Segments in flight just after it left.
         in_flight: u64 = |it| it.in_flight;
+        /// Segments lost since it left, itself included.
         lost: u64 = |it| it.lost;
+        /// Segments delivered in total so far.
         delivered_total: u64 = |it| it.delivered_total;
+        /// Whether the application had run out of data before it left.
         application_limited: bool = |it| it.application_limited;
     }
 }
@@ -228,13 +271,21 @@ pub(crate) struct StartView(pub(super) Start);
 
 attributes! {
     StartView, fixed {
+        /// Initial window, in segments.
         window: f64 = |it| it.window.0;
+        /// Initial slow-start threshold; `None`: as high as needed.
         threshold: Option<f64> = |it| it.threshold.map(|Segments(threshold)| threshold);
+        /// How the window grows below it: "standard", "limited" or "hystart++".
         slow_start: &'static str = |it| SlowStart::name(it.slow_start);
+        /// Bytes of a segment on the wire, headers included.
         packet: u64 = |it| it.packet.0;
+        /// Rate of the sender's own link in segments per second; `None` where it is not known.
         access: Option<f64> = |it| it.access;
+        /// Segments to send in all; `None`: without end.
         transfer: Option<u64> = |it| it.transfer;
+        /// Round trip measured before the first data leaves, in seconds; `None`: there was none.
         round_trip: Option<f64> = |it| seconds(it.round_trip);
+        /// A number for everything that the flow decides by chance: another one for each flow and seed.
         chance: u64 = |it| it.chance;
     }
 
