@@ -576,6 +576,9 @@ def test_the_command_writes_a_folder(longfat: Command, own_folder: Path) -> None
     done = longfat("evaluate", "exp", "--cell", NARROW, "--seeds", "2", "--against", "reno,cubic")
     assert done.returncode == 0, done.stderr
     folder = own_folder / "runs/evaluate-exp-quick"
+    page = (folder / "report.html").read_text("utf-8")
+    assert page.count('<th scope="col">against cubic</th>') == 2
+    assert "beside cubic" not in page, "nothing runs beside it in this cell"
     names = {path.name for path in folder.iterdir()} - {"report.html"}
     assert names == {".longfat.json", "evaluate.json", "junit.xml", "scenarios"}
     assert "results in runs/evaluate-exp-quick" in done.stdout
@@ -644,3 +647,14 @@ def test_a_cell_that_may_take_hours_waits_until_it_is_named() -> None:
         "blitz", against=["reno"], scale="full", seeds=1, cells=[cell]
     ).scenarios.keys() == {cell}
     assert Prepared("reno", against=["cubic"], scale="full", seeds=1).refused == {}
+
+
+def test_a_harm_below_zero_is_told_as_a_gain() -> None:
+    (cell, *_) = harm.GROUP.make({"cubic": "cubic"})
+    values = {"goodput": 0.031, "completion": -0.281, "delay": None, "share": 0.5}
+    assert filled(cell.says, "cdg", values, cell.measures) == (
+        "flows of cubic lose 3.1 % of their goodput beside cdg, and short ones gain 28.1 % of their speed"
+    )
+    assert filled(cell.briefly, "cubic", values, cell.measures) == (
+        "beside cubic itself they lose 3.1 %, and short ones gain 28.1 %"
+    )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from longfat.evaluate.cells._cell import Measure
 
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACE = re.compile(r"\{(lose:)?(\w+)\}")
 _SMALL = 0.01
 _WHOLE, _HUNDREDTHS = 100.0, 0.095
 _NOTHING = 1e-9
@@ -65,12 +65,32 @@ def filled(
 ) -> str:
     """A template with what stands in braces filled in: measures, and `{name}`, else the name comes first.
 
+    Of a loss, `{lose:goodput}`, one below zero is what they gain.
+
+    >>> from longfat.evaluate import Measure
+    >>> harm = [Measure("goodput", "", "%"), Measure("speed", "", "%")]
+    >>> filled("flows {lose:goodput}, {name} {lose:speed}", "reno", {"goodput": 0.05, "speed": -0.281}, harm)
+    'flows lose 5.0 %, reno gain 28.1 %'
+
     Raises:
         KeyError: There is no such measure.
     """
     words = {measure.name: worded(values[measure.name], measure) for measure in measures}
     whole = template if "{name}" in template else f"{{name}} {template}"
-    return _PLACE.sub(lambda found: (words | {"name": name})[found[1]], whole)
+    by_name = {measure.name: measure for measure in measures}
+
+    def word(found: re.Match[str]) -> str:
+        place = found[2]
+        if place == "name":
+            return name
+        if found[1] is None:
+            return words[place]
+        lost = values[place]
+        if lost is None or lost >= 0.0:
+            return f"lose {words[place]}"
+        return f"gain {worded(-lost, by_name[place])}"
+
+    return _PLACE.sub(word, whole)
 
 
 def enumerated(parts: Sequence[str]) -> str:

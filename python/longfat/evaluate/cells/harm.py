@@ -90,9 +90,9 @@ def _beside(name: str, incumbent: Control, on: tuple[float, str, float, bool]) -
         f"{name} in the newcomer's place.",
         scenes=scenes,
         measures=_MEASURES,
-        says=f"flows of {name} lose {{goodput}} of their goodput beside {{name}}, and short ones "
-        "{completion} of their speed",
-        briefly="beside {name} itself {goodput} and {completion}",
+        says=f"flows of {name} {{lose:goodput}} of their goodput beside {{name}}, and short ones "
+        "{lose:completion} of their speed",
+        briefly="beside {name} itself they {lose:goodput}, and short ones {lose:completion}",
         charts=(_CHART,),
         combine=_harm,
         beside=name,
