@@ -205,6 +205,8 @@ def test_libraries_are_checked(longfat: Command, tmp_path: Path) -> None:
     only = longfat("check", cubic, "--cases", "50")
     assert (only.returncode, only.stderr) == (0, "")
     assert "promises are kept (50 sequences of events, seed 1)" in only.stdout
+    again = longfat("check", cubic, "--cases", "50", "--allow-code")
+    assert (again.returncode, again.stdout) == (0, only.stdout), "allowed once more"
     chosen = longfat("check", f"{laws}:c-own-reno", "--json", "--cases", "50")
     assert chosen.returncode == 0
     assert json.loads(chosen.stdout)["controller"] == "c-own-reno"

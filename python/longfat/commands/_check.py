@@ -24,17 +24,26 @@ from longfat.scenario import LARGEST_SEED, MOST_CASES
     show_default=True,
     help="How many of them.",
 )
+@click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Run the code that CONTROLLER names, which is done without it too.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def check_command(controller: str, seed: int, cases: int, *, as_json: bool, quiet: bool) -> int:
+def check_command(
+    controller: str, seed: int, cases: int, *, allow_code: bool, as_json: bool, quiet: bool
+) -> int:
     """Hold CONTROLLER to what every host relies on, and to what it promises itself.
 
-    CONTROLLER is a name of `longfat list controllers`, or code of your own, which is run: rules.py:gentle,
-    package.module:gentle, librules.so or librules.so:gentle.
+    CONTROLLER is a name of `longfat list controllers`, or code of your own: rules.py:gentle,
+    package.module:gentle, librules.so or librules.so:gentle. It is run because you name it here: unlike code
+    that a scenario names, it needs no --allow-code, which is accepted as by other commands.
 
     Of each promise that is broken it shows what was expected, what happened, and the shortest sequence of
     events that it found to show it. Ends with 0 if all are kept, and with 1 otherwise.
     """
+    del allow_code  # to name the code is to allow it
     from longfat.commands._console import progress
     from longfat.commands._entry import own_entry
     from longfat.conformance import check
