@@ -352,7 +352,7 @@ def compare_all(
         OnePath(
             setup,
             tuple(
-                contender(control, [next(results) for _ in range(seeds)], GROUP)
+                _light(contender(control, [next(results) for _ in range(seeds)], GROUP))
                 for control in controls
             ),
         )
@@ -426,7 +426,7 @@ def contender(control: str, results: Sequence[Result], group: str) -> Contender:
     rates = [total(summary, "goodput_bit_s") for summary in summaries]
     return Contender(
         control=control,
-        results=tuple(map(_without_limits, results)),
+        results=tuple(results),
         goodput_bit_s=flows("goodput_bit_s"),
         utilisation=link("utilisation"),
         queue_mean=link("queue_mean"),
@@ -446,10 +446,13 @@ def contender(control: str, results: Sequence[Result], group: str) -> Contender:
     )
 
 
-def _without_limits(result: Result) -> Result:
-    """The same without a table that nothing more is taken from."""
-    kept = {name: table for name, table in result.tables.items() if name != LIMITS}
-    return replace(result, tables=kept)
+def _light(contender: Contender) -> Contender:
+    """The same without a table of its runs that nothing more is taken from."""
+    results = [
+        replace(each, tables={name: it for name, it in each.tables.items() if name != LIMITS})
+        for each in contender.results
+    ]
+    return replace(contender, results=tuple(results))
 
 
 def full_buffer_s(result: Result, group: str) -> float | None:
