@@ -15,7 +15,18 @@ from longfat.page._series import of_runs
 from longfat.results import _tables
 from longfat.results._saved import SavedRun
 from longfat.tables import TextTable
-from longfat.units import ABSENT, RATE, TIME, aligned, count, percent, small
+from longfat.units import (
+    ABSENT,
+    RATE,
+    TIME,
+    aligned,
+    amount,
+    count,
+    number_of,
+    percent,
+    plural,
+    small,
+)
 
 if TYPE_CHECKING:
     import os
@@ -61,6 +72,9 @@ class Compared:
                 ports = [run.summary["links"].get(name, {}).get(direction) for run in self.runs]
                 if not any(port and port["arrived"] for port in ports):
                     continue
+                buffers = [_buffer(run.summary["scenario"], name, direction) for run in self.runs]
+                if len(set(buffers)) > 1:  # shares of them say nothing beside each other
+                    ports = list(map(_with_lengths, ports, buffers))
                 place = name if direction == "forward" else f"{name}, {direction}"
                 rows += _rows(place, ports, _OF_PORTS)
         return TextTable(("link", "number", *self.names), rows=rows, words=2)
@@ -224,12 +238,21 @@ def _each(how: Callable[[float | None], str]) -> Callable[[list[float | None]], 
     return lambda values: [how(value) for value in values]
 
 
+def _text(value: float | str | None) -> str:
+    """What is a text already."""
+    return ABSENT if value is None else str(value)
+
+
 _Formats = tuple[tuple[str, str, "Callable[[list[float | None]], list[str]]"], ...]
+
+_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 _OF_PORTS: _Formats = (
     ("utilisation", "utilisation", _each(percent)),
     ("queue, mean", "queue_mean", _each(percent)),
     ("queue, p99", "queue_p99", _each(percent)),
+    ("queue, mean length", "length_mean", _each(_text)),
+    ("queue, p99 length", "length_p99", _each(_text)),
     ("dropped", "drop_rate", _each(small)),
     ("marked", "mark_rate", _each(small)),
 )
@@ -258,6 +281,29 @@ def _rows(
         if any(value is not None for value in values):
             yield (place if first else "", name, *told(values))
             first = False
+
+
+def _buffer(scenario: dict[str, Any], name: str, direction: str) -> tuple[float, str] | None:
+    """What the queue of a link can hold, and in what; `None` if that is not known, or it has no bound."""
+    link = scenario["link"].get(name, {})
+    own = link.get("reverse") if direction == "reverse" else None
+    told = {**link, **(own if isinstance(own, dict) else {})}.get("buffer")
+    return number_of(told)
+
+
+def _with_lengths(port: dict[str, Any] | None, buffer: tuple[float, str] | None) -> Any:  # noqa: ANN401 - a port
+    """The same with the length of the queue besides its share of the buffer."""
+    if port is None or buffer is None:
+        return port
+    size, unit = buffer
+    lengths = {}
+    for key in ("mean", "p99"):
+        if (share := port[f"queue_{key}"]) is not None:
+            held = share * size
+            lengths[f"length_{key}"] = (
+                plural(round(held), "packet") if unit == "packets" else amount(held, _BYTES)
+            )
+    return port | lengths
 
 
 def _groups(summary: dict[str, Any]) -> dict[str, dict[str, float | None]]:
