@@ -26,6 +26,7 @@ from longfat.page._compare import read_runs
 from longfat.page._evaluation import _Colours
 from longfat.page._sketch import BOTTOM, LEFT, RIGHT, TOP, sketch
 from longfat.plot import style
+from longfat.plot._run import headline
 from longfat.results._saved import SavedRun
 from longfat.study import study as run_study
 from page_support import evaluation, write_evaluate_json
@@ -596,6 +597,35 @@ def test_only_pages_are_replaced(run_folder: Path, own_folder: Path) -> None:
     report(run_folder, own_folder / "page.html")
     with pytest.raises(ResultError, match="is a folder"):
         report(run_folder, own_folder)
+
+
+def test_queues_of_different_buffers_are_compared_in_packets(own_folder: Path) -> None:
+    """A full queue of 17 packets and one of 167 are both 100 % at the 99th percentile."""
+    buffers = ("1 bdp", "10 bdp", "20 kB")
+    folders = [
+        package.run(SMALL, set={"link.bottleneck.buffer": each}).save(own_folder / str(at))
+        for at, each in enumerate(buffers)
+    ]
+    rows = {row[1]: row[2:] for row in reversed(read_runs(folders).links.rows)}
+    port = json.loads((folders[1] / "summary.json").read_text("utf-8"))["links"]["bottleneck"][
+        "forward"
+    ]
+    small, large, bytes_ = rows["queue, p99 length"]
+    assert small in ("16 packets", "17 packets")
+    assert large == f"{round(167 * port['queue_p99'])} packets"
+    assert bytes_.endswith(" kB")
+    assert 17 < float(bytes_.removesuffix(" kB")) <= 20
+    alike = read_runs([folders[0], folders[0]]).links.rows
+    assert not any("length" in row[1] for row in alike)
+
+
+def test_a_link_that_follows_a_trace_is_told_by_its_mean(own_folder: Path) -> None:
+    for name in ("cellular.toml", "cellular.trace"):
+        shutil.copy(ROOT / "scenarios" / name, own_folder)
+    run = package.run(own_folder / "cellular.toml", set={"duration": "12 s"})
+    assert headline("cell", run.summary)[0] == (
+        "cell: 1 × cubic on 8.8 Mbit/s on average, by a trace, round trip 50 ms"
+    )
 
 
 def test_one_run_is_not_compared(run_folder: Path, longfat: Command) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ import longfat
 from longfat import _longfat
 from longfat.errors import StudyError
 from longfat.study import Study, study
+from longfat.study._in_words import aligned
 from longfat.study._parts import PARTS, Claims, Parts, write_part
 from longfat.study._study import Opened
 from support import ROOT, SMALL, Command
@@ -857,3 +859,19 @@ def test_progress_counts_to_the_end(file: Path) -> None:
     assert isinstance(found, Study)
     assert (seen[-1].done, seen[-1].total, seen[-1].share) == (12, 12, 1.0)
     assert [each.done for each in seen] == sorted(each.done for each in seen)
+
+
+def test_numbers_with_many_digits_have_an_exponent() -> None:
+    """A derived rate as it was printed, `76072937980 ± 3782334914`, and what needs none."""
+    values = [76072937980.0, 999_999.0, 0.005, math.nan, math.inf, 2e6]
+    table = pl.DataFrame(
+        {"it": values, "it_half_width": [3782334914.0, 2.0, 1e-4, None, None, None]}
+    )
+    assert aligned("it", table) == [
+        "7.61e10 ± 3.8e9",
+        "999999 ± 2",
+        "5.00e-3 ± 1.0e-4",
+        "nan",
+        "inf",
+        "2.00e6",
+    ]

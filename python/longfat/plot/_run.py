@@ -24,7 +24,7 @@ from longfat.plot._panels import (
     utilisations,
 )
 from longfat.plot._panels import variables as draw_variables
-from longfat.units import TIME, amount, percent, small
+from longfat.units import RATE, TIME, amount, number_of, percent, small
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,10 +159,19 @@ def headline(name: str, summary: dict[str, Any]) -> tuple[str, str]:
     flows = " + ".join(f"{count} × {control}" for control, count in kinds.items())
     links = summary["scenario"]["link"]
     flows = flows or "short flows"
-    rates = list(dict.fromkeys(link["rate"] for link in links.values()))
+    rates = list(dict.fromkeys(map(_rate, links.values())))
     path = ", ".join(rates[:3]) + (f" ({len(links)} links)" if len(links) > 1 else "")
     trips = sorted({flow["rtt_s"] for flow in summary["flows"]})
     return f"{name}: {flows} on {path}{_round_trips(trips)}", _outcome(summary)
+
+
+def _rate(link: dict[str, Any]) -> str:
+    """The rate of a link as it was written, or what its trace comes to on average."""
+    rate = str(link["rate"])
+    if link.get("trace", "none") == "none":
+        return rate
+    found = number_of(rate)
+    return f"{amount(found[0], RATE) if found else rate} on average, by a trace"
 
 
 def _round_trips(trips: list[float]) -> str:

@@ -125,12 +125,12 @@ class OnePath:
 
     @property
     def doubts(self) -> list[str]:
-        """What the numbers cannot say: those of which the interval is wider than the mean."""
+        """What the numbers cannot say: those uncertain by more than half of themselves."""
         wide = [each.label for each in self.contenders if _unsure(each)]
         if not wide:
             return []
         return [
-            f"some intervals are wider than their means ({', '.join(wide)}): more seeds would tell more"
+            f"some numbers have a ± of more than half of them ({', '.join(wide)}): more seeds would tell more"
         ]
 
     @property
@@ -382,7 +382,7 @@ def write_files(folder: Path, found: Comparison, *, pictures: bool = False) -> N
 
 
 def _unsure(contender: Contender) -> bool:
-    """Whether the interval of a mean is wider than it; those of rare events nearly always are, and left out."""
+    """Whether a number is uncertain by more than half of itself; rare events, mostly so, do not count."""
     numbers = (
         contender.goodput_bit_s,
         contender.utilisation,

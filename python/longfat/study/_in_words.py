@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Protocol
 
 from longfat.tables import TextTable
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from longfat.study._file import Plot, StudyFile
 
 _MOST_NUMBERS = 6
+
+_LEAST, _MOST = 1e-2, 1e6
+"""Plain numbers below would show hardly more than zeros; those above have more digits than can be read."""
 
 
 class Found(Protocol):
@@ -69,7 +73,7 @@ def aligned(name: str, table: pl.DataFrame) -> list[str]:
             found.append(ABSENT)
             continue
         size, unit, decimals = ruler([value], units)
-        if not unit and abs(value) < 1e-2:  # noqa: PLR2004 - both decimals would be zeros, or nearly
+        if not unit and not _LEAST <= abs(value) < _MOST and math.isfinite(value):
             text = small(value, 2)
             spread = f" ± {small(half)}" if half else ""
         else:
