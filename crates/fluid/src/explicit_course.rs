@@ -193,7 +193,7 @@ impl Stepping for Course<'_> {
             self.step.attempt(&mut self.equations, self.t, &self.state, length)
         })?;
         let Some(found) = found else {
-            return Err(FluidError::NotFinite { flow: None, at: self.t });
+            return Err(FluidError::ExplicitNotFinite { at: self.t });
         };
         self.take(found.length, found.end);
         self.lengths.taken(found);
@@ -321,7 +321,8 @@ impl Equations for Running<'_> {
                     let shuffled = (gamma * load - change.abs()).max(0.0);
                     let given = (shuffled + change.max(0.0)) / crowd.count.max(1.0);
                     let rate = past.map_or(y[index], |past| past.state(index, t - lag));
-                    let share = rate.max(0.0) / load.max(f64::MIN_POSITIVE);
+                    // Interpolation may take the load below the rate of one of its flows, and to zero.
+                    let share = (rate.max(0.0) / load.max(f64::MIN_POSITIVE)).min(1.0);
                     (given - (shuffled + (-change).max(0.0)) * share) / crowd.round_trip
                 }
                 Scheme::Vcp { kappa, alpha, gamma, low_load, interval } => {
@@ -330,6 +331,10 @@ impl Equations for Running<'_> {
                     (grown + alpha / interval) / interval
                 }
             };
+            // Within a step too, since later steps read this one.
+            if y[index] <= LEAST_WINDOW / self.link.flows[index].round_trip {
+                slope[index] = slope[index].max(0.0);
+            }
         }
         if let Scheme::Xcp { .. } = self.link.scheme {
             let surplus = y[..count].iter().sum::<f64>() - capacity;

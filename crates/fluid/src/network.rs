@@ -363,6 +363,14 @@ pub enum FluidError {
         /// How far they got, in seconds.
         at: f64,
     },
+    /// The same for flows whose routers say how rates change.
+    #[error(
+        "the equations have no finite solution beyond t = {at:.3} s: shorten the duration, or start fewer flows at once"
+    )]
+    ExplicitNotFinite {
+        /// How far they got, in seconds.
+        at: f64,
+    },
     /// The synchronised model has one link.
     #[error("the synchronised model needs one link that all flows cross; this network has {0}")]
     NotOneLink(String),

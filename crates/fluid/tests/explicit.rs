@@ -121,6 +121,23 @@ fn xcp_rests_at_equal_rates_and_without_a_queue() {
     assert!(path.queue.iter().any(|&queue| queue > 10.0), "there was too much at first");
 }
 
+/// Twenty flows join two on 10 Mbit/s with ten segments each: 1833 segments per second come together where 833 fit, so
+/// that rates fall to the least one, a segment per round trip, in less than a round trip. They stay there and recover.
+#[test]
+fn xcp_keeps_a_segment_per_round_trip_when_many_flows_join() {
+    let flow = |start| ExplicitFlow { round_trip: 0.1, rate: 100.0, start, stop: f64::INFINITY };
+    let flows: Vec<_> = [0.0; 2].into_iter().chain([10.0; 20]).map(flow).collect();
+    let crowded = ExplicitLink { scheme: Scheme::XCP, capacity: 1e7 / 12_000.0, flows };
+    let path = crowded.solve(40.0, 0.01).expect("it has a solution");
+    for rates in &path.rates {
+        for (t, rate) in path.t.iter().zip(rates).filter(|(_, rate)| **rate > 0.0) {
+            assert!(*rate > 9.999, "{rate} at {t} s");
+        }
+        let last = rates[path.t.len() - 1];
+        assert!((last / crowded.rest() - 1.0).abs() < 0.01, "{last}");
+    }
+}
+
 /// Without shuffling the same flows keep their differences once the link is full: it is what makes XCP fair.
 #[test]
 fn xcp_without_shuffling_fills_the_link_unequally() {
