@@ -13,9 +13,10 @@
 //!
 //! This is an interior-point method: Newton's, on S - X = μ C/z with a price z > 0 on every link, while μ goes to 0. It
 //! starts at prices that nobody would pay and comes down, because below some price a law may ask for everything: the
-//! fiber controller at p ≤ α. Neither random numbers nor the order of anything but the links play any part.
+//! fiber controller at p ≤ α. Prices have kinks, as where a queue becomes full. Where one stops the method, each link in
+//! turn is brought to its own balance by bisection, and the method goes on from there. Neither random numbers nor the order of anything but the links play any part.
 
-use longfat_units::Span;
+use longfat_units::{Span, math};
 use nalgebra::{DMatrix, DVector};
 
 use crate::GoOn;
@@ -121,6 +122,8 @@ const MOST_STEPS: usize = 2000;
 /// Loads are right within this share of the capacity. They cannot be much better where a price of 1e-4 decides on a
 /// window of a million segments, as with the fiber controller.
 const EXACT: f64 = 1e-6;
+/// Loads closer than this are close enough where rounding, or a kink, stops Newton's method.
+const CLOSE: f64 = 0.1 * EXACT;
 
 /// The outcome of a step of Newton's method.
 enum Newton {
@@ -370,8 +373,68 @@ impl<'a> Search<'a> {
             }
             length *= 0.5;
         }
-        // Because of rounding, or a kink, nothing nearby is better.
-        Ok(Newton::Done)
+        // Because of rounding, or a kink as where a queue becomes full, nothing nearby is better.
+        if residual.iter().all(|open| open.abs() <= CLOSE) {
+            return Ok(Newton::Done);
+        }
+        for index in 0..self.plan.links.len() {
+            if !self.balance(index, barrier, go_on) {
+                return Ok(Newton::Stopped);
+            }
+        }
+        let after = size(&self.residual(&self.levels, &self.demands, barrier));
+        Ok(if after < 0.99 * before { Newton::Step } else { Newton::Done })
+    }
+
+    /// Brings one link to its own balance while the others stay as they are: bisection, which no kink stops, since the
+    /// supply rises and the load falls with the level. False if stopped.
+    fn balance(&mut self, index: usize, barrier: f64, go_on: GoOn<'_>) -> bool {
+        let link = &self.plan.links[index];
+        if link.price == Price::Loss {
+            return true;
+        }
+        let crosses = |flow: &usize| self.plan.flows[*flow].hops.iter().any(|hop| hop.0 == index);
+        let crossing: Vec<usize> = self.running.iter().copied().filter(crosses).collect();
+        let mut links = self.levels_of(&self.levels);
+        let (mut low, mut high) = (0.0_f64, highest_level(link));
+        let mut held = false;
+        let mut middle = self.levels[index];
+        // Ratios, because levels may be of any size; 80 of them end at the last bit.
+        for _ in 0..80 {
+            if !go_on() {
+                return false;
+            }
+            links[index] = level(link, middle);
+            let mut load = self.loads[index];
+            let mut demands = Vec::with_capacity(crossing.len());
+            for &flow in &crossing {
+                let (chances, rtt) = self.route(flow, &links);
+                let plan = &self.plan.flows[flow];
+                let Some(demand) = plan.demand(chances, rtt, self.demands[flow]) else { break };
+                load += demand.window / rtt * plan.bits;
+                demands.push(demand);
+            }
+            // A flow that asks for everything asks for too much.
+            let bounded = demands.len() == crossing.len();
+            let open = (links[index].supply - load) / link.capacity - barrier / middle;
+            // Where even the highest level is too low, the last one is the nearest to it.
+            if bounded && (open >= 0.0 || !held) {
+                self.levels[index] = middle;
+                for (&flow, demand) in crossing.iter().zip(demands) {
+                    self.demands[flow] = demand;
+                }
+            }
+            if bounded && open >= 0.0 {
+                (high, held) = (middle, true);
+                if open <= 1e-3 * CLOSE {
+                    break;
+                }
+            } else {
+                low = middle;
+            }
+            middle = if low > 0.0 { math::sqrt(low * high) } else { 1e-3 * high };
+        }
+        true
     }
 
     /// Newton's direction for the levels.
@@ -422,12 +485,16 @@ impl<'a> Search<'a> {
             }
             let open = (links[index].supply - carried[index]) / link.capacity;
             let error = if is_free(open, self.levels[index]) { 0.0 } else { open.abs() };
+            let name = &self.network.links[index].name;
+            if error > EXACT && open < 0.0 && highest_level(link) - self.levels[index] < EXACT {
+                let times = carried[index] / links[index].supply;
+                let why = format!(
+                    "even where it marks every packet, its flows send {times:.2} times what it can carry"
+                );
+                return Err(FluidError::Overload { link: name.clone(), why });
+            }
             if error > EXACT {
-                return Err(FluidError::NotFound {
-                    steps: self.steps,
-                    link: self.network.links[index].name.clone(),
-                    error,
-                });
+                return Err(FluidError::NotFound { steps: self.steps, link: name.clone(), error });
             }
         }
         Ok(())

@@ -132,6 +132,24 @@ fn red_and_overflow_settle_where_integration_does() {
     }
 }
 
+/// An access link of 1 Gbit/s before one of 100 Mbit/s, both with room for 100 packets: the full queue adds 12 ms to the
+/// 40 ms of a lone Reno flow, whose window is 433 segments then, and p = 2/w².
+#[test]
+fn a_bottleneck_behind_a_faster_link_fills_its_queue() {
+    let bottleneck = 1e8 / 12_000.0;
+    let flows = vec![flow(law("reno", &[]), Span::from_millis(40))];
+    let mut network = single(link(10.0 * bottleneck, Price::Overflow), flows, 10.0);
+    network.links.push(link(bottleneck, Price::Overflow));
+    network.links[0].buffer = Some(Span::from_seconds_f64(0.0012));
+    network.links[1].buffer = Some(Span::from_millis(12));
+    network.flows[0].route = vec![0, 1];
+    let rest = settled(&network);
+    assert_near(rest.flows[0].window, 433.33, 1e-4, "the window");
+    assert_near(rest.links[1].queue, 0.012, 1e-9, "the queue");
+    assert_near(rest.links[1].price, 2.0 / (433.33 * 433.33), 1e-4, "the price");
+    assert_eq!((rest.links[0].price, rest.links[0].queue), (0.0, 0.0), "the faster link");
+}
+
 /// Random networks with all laws, integrated without delay until nothing moves.
 #[test]
 fn integration_leads_to_the_equilibrium() {
@@ -187,6 +205,14 @@ fn what_has_no_equilibrium_is_refused_with_the_reason() {
     let flows = (0..100).map(|_| flow(law("reno", &[]), SECOND)).collect();
     let refused = equilibrium(&single(link(50.0, AVQ), flows, 10.0)).expect_err("no room");
     assert!(refused.to_string().contains("100 flows would send"), "{refused}");
+
+    // The same where an unlimited queue on another link could make the round trip as long as one likes, but does not fill.
+    let flows = (0..100).map(|_| flow(law("reno", &[]), SECOND)).collect();
+    let mut behind = single(link(50.0, AVQ), flows, 10.0);
+    behind.links.push(FluidLink { buffer: None, ..link(1e4, Price::Overflow) });
+    behind.flows.iter_mut().for_each(|flow| flow.route = vec![0, 1]);
+    let refused = equilibrium(&behind).expect_err("no room");
+    assert!(matches!(refused, FluidError::Overload { .. }), "{refused}");
 
     let mut gone = single(link(50.0, AVQ), vec![flow(law("reno", &[]), SECOND)], 10.0);
     gone.flows[0].stop = Some(Span::from_seconds(5));
