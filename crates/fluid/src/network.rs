@@ -241,6 +241,28 @@ pub enum FluidError {
         /// The group of flows.
         flow: String,
     },
+    /// Senders behind a link of their own that is no faster than their path.
+    #[error(
+        "flow `{flow}` has an `access` of {access}, no faster than link `{link}` of its path, and the fluid model has \
+         no queue of a sender: raise it, leave it out, or put a link of that rate into the `path`"
+    )]
+    Access {
+        /// The group of flows.
+        flow: String,
+        /// The rate of their own links.
+        access: Rate,
+        /// The slowest link of their path.
+        link: String,
+    },
+    /// Flows that know their path from before.
+    #[error(
+        "flow `{flow}` begins with what is known of its path, which no equation describes: leave out \
+         `careful_resume`, or simulate packets"
+    )]
+    CarefulResume {
+        /// The group of flows.
+        flow: String,
+    },
     /// A link that is no constant.
     #[error(
         "link `{link}` is no constant, and the fluid model covers constant links only: leave out its `change`, \

@@ -105,7 +105,7 @@ impl FluidSetup {
     ///
     /// # Errors
     /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size
-    /// or an application, receive windows that grow, links that change in time, RED prices of a link without RED,
+    /// or an application, or that know their path, senders behind slow links, receive windows that grow, links that change in time, RED prices of a link without RED,
     /// AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
@@ -164,6 +164,8 @@ impl FluidSetup {
             return Err(no_law(scenario, name, control));
         };
         refuse_finite(group)?;
+        refuse_known_path(group)?;
+        refuse_slow_access(scenario, group)?;
         if let Some(ReceiveBuffer::RightSizing { .. }) =
             transport.receive_window.map(|window| window.buffer)
         {
@@ -255,6 +257,30 @@ pub(crate) fn refuse_finite(group: &FlowGroup) -> Result<(), FluidError> {
         return Err(FluidError::Application { flow, kind });
     }
     Ok(())
+}
+
+/// Refuses flows that begin with what another one has learnt.
+pub(crate) fn refuse_known_path(group: &FlowGroup) -> Result<(), FluidError> {
+    match group.transport.careful_resume {
+        Some(_) => Err(FluidError::CarefulResume { flow: group.name.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses senders whose own link would be the bottleneck. A faster one only spaces packets, and the fluid has none.
+pub(crate) fn refuse_slow_access(scenario: &Scenario, group: &FlowGroup) -> Result<(), FluidError> {
+    let Some(access) = group.transport.access else { return Ok(()) };
+    let links = group.path.iter().map(|hop| {
+        let link = &scenario.links[hop.link];
+        (link.direction(hop.reverse).rate, link)
+    });
+    match links.min_by_key(|&(rate, _)| rate).filter(|&(rate, _)| access <= rate) {
+        Some((_, link)) => {
+            let (flow, link) = (group.name.clone(), link.name.clone());
+            Err(FluidError::Access { flow, access, link })
+        }
+        None => Ok(()),
+    }
 }
 
 fn no_law(scenario: &Scenario, flow: &str, control: &Choice<Controller>) -> FluidError {

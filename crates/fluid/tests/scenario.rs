@@ -172,6 +172,29 @@ fn receive_windows_bound_the_window_unless_they_grow() {
     assert_eq!(grows, Err(FluidError::RightSizing { flow: "there".into() }));
 }
 
+/// An own link of 100 Mbit/s on a path of that rate would be where the queue of a lone flow forms; a faster one is not.
+#[test]
+fn senders_that_would_be_the_bottleneck_are_refused() {
+    let of = |access: &str| {
+        let key = format!("flow.there.access={access}");
+        FluidSetup::of(&scenario(TWO_LINKS, &[&key, "link.far.rate=200 Mbit/s"]), Pricing::Avq)
+    };
+    for megabits in [10, 100] {
+        let refused = of(&format!("{megabits} Mbit/s")).err();
+        let access = Rate(megabits * 1_000_000);
+        let (flow, link) = ("there".to_owned(), "near".to_owned());
+        assert_eq!(refused, Some(FluidError::Access { flow, access, link }));
+    }
+    assert!(of("101 Mbit/s").is_ok());
+}
+
+#[test]
+fn senders_that_know_their_path_are_refused() {
+    let key = "flow.there.careful_resume={ window = 500, rtt = \"40 ms\" }";
+    let refused = FluidSetup::of(&scenario(TWO_LINKS, &[key]), Pricing::Avq).err();
+    assert_eq!(refused, Some(FluidError::CarefulResume { flow: "there".into() }));
+}
+
 #[test]
 fn what_the_fluid_does_not_have_is_refused() {
     let refused = |overrides: &[&str]| {
