@@ -28,6 +28,7 @@ mod explicit_scenario;
 mod history;
 mod labels;
 mod linear;
+mod load;
 mod memory;
 mod model;
 mod network;

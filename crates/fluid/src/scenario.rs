@@ -1,6 +1,6 @@
 //! A scenario in the terms of the fluid model.
 //!
-//! The fluid takes from a scenario what it can model: the window laws of long flows, the mean rate of short ones, what
+//! The fluid takes from a scenario what it can model: the window laws of long flows, the mean load of short ones, what
 //! links charge and where AntiECN finds capacity to spare. It refuses what it can say nothing about.
 
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use longfat_units::{Bytes, Segments, Span};
 
 use crate::explicit_scenario::CONTROLS;
 use crate::labels::{FlowLabel, Labels};
+use crate::load::mean_packets;
 use crate::network::{
     FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare,
 };
@@ -204,7 +205,8 @@ impl FluidSetup {
             (stop, ends) => stop.or(ends),
         };
         let route = self.labels.route(&group.path);
-        let rate = group.arrivals * group.size.mean() * 8.0;
+        let packet = group.transport.packet;
+        let rate = group.arrivals * mean_packets(&group.size, packet) * packet.0 as f64 * 8.0;
         self.network.loads.push(Load { route, rate, start: group.start, stop });
     }
 

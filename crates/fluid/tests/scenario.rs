@@ -81,6 +81,10 @@ fn flows_routes_and_loads_are_those_of_the_file() {
     let load = &network.loads[0];
     assert_eq!((&*load.route, load.rate), ([0].as_slice(), 8e6));
     assert_eq!(load.stop, Some(Span::from_seconds(10)));
+    // One byte more takes an eleventh packet.
+    let longer = scenario(TWO_LINKS, &["traffic.web.size=10001 B"]);
+    let setup = FluidSetup::of(&longer, Pricing::Avq).expect("it is right");
+    assert_eq!(setup.network.loads[0].rate, 8.8e6);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 //! The functions of `std` call the platform's mathematics library, and those libraries differ in the last bit.
 //! Simulations must not: these functions come from the `libm` crate.
 
-pub use libm::{atan2, cbrt, cos, exp, expm1, log as ln, log1p as ln_1p, log2, pow, sin, tanh};
+pub use libm::{
+    atan2, cbrt, cos, erfc, exp, expm1, log as ln, log1p as ln_1p, log2, pow, sin, tanh,
+};
 
 /// Square root. IEEE 754 asks for the correctly rounded result, so `std` is portable here.
 pub fn sqrt(x: f64) -> f64 {
