@@ -44,6 +44,14 @@ def test_an_equilibrium_needs_no_folder(longfat: Command, small: Path) -> None:
     assert "unstable: it would take a feedback delay" in told.stdout
 
 
+def test_without_delay_nothing_is_said_of_delays(longfat: Command, small: Path) -> None:
+    """The same network is unstable with its delay, so "stable, with any feedback delay" would be wrong."""
+    told = longfat("fluid", small, "--stability", "--no-delay")
+    assert told.stdout.splitlines()[-1] == "stable, without feedback delay"
+    summary = json.loads(longfat("fluid", small, "--stability", "--no-delay", "--json").stdout)
+    assert (summary["stable"], summary["margin"]) == (True, None)
+
+
 def test_one_picture_has_the_packets_too(longfat: Command, small: Path) -> None:
     done = longfat("fluid", small, "--with-packets", "--out", "both")
     assert done.returncode == 0, done.stderr

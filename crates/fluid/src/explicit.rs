@@ -163,7 +163,8 @@ impl ExplicitLink {
                 })
             }
         };
-        Stability { stable: margin.is_none_or(|margin| delay < margin), margin }
+        let stable = margin.is_none_or(|margin| delay < margin);
+        Stability { stable, margin: margin.filter(|_| delay > 0.0) }
     }
 
     /// The price where `load` segments per second arrive, `queue` of them wait, and the mean round trip is `mean`.

@@ -38,8 +38,8 @@ use crate::plan::NetworkPlan;
 pub struct Stability {
     /// Do small disturbances die out?
     pub stable: bool,
-    /// The factor on all feedback delays at which that changes; `None` if no factor changes it, 0 if the network is
-    /// unstable without any delay.
+    /// The factor on all feedback delays at which that changes; 0 if the network is unstable without any delay. `None` if
+    /// no factor changes it, or if it was judged without delay, which nothing multiplies.
     pub margin: Option<f64>,
 }
 

@@ -56,6 +56,15 @@ fn xcp_is_stable_up_to_the_limit_of_its_theorem() {
     }
 }
 
+/// Nothing multiplies a delay of zero: without delay there is no margin.
+#[test]
+fn without_delay_there_is_no_margin() {
+    for scheme in [xcp(0.4), xcp(0.8), Scheme::VCP] {
+        let found = link(scheme, 1000.0, &[(0.1, 1000.0)]).stability(0.0);
+        assert!(found.stable && found.margin.is_none(), "{found:?}");
+    }
+}
+
 /// Equations 15 and 16 without their boundaries, as the theorem has them: y' = -α/d (y - C) - β/d² q and q' = y - C,
 /// with delay d = 1 and C = 0. What remains of a disturbance over the last of 400 round trips, of what it was over the
 /// tenth.

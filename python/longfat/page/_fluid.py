@@ -155,6 +155,6 @@ def _sentences(summary: dict[str, Any]) -> list[str]:
             f"({least['control']}) the least, {low}, of {plural(len(flows), 'flow')}."
         )
     if summary["stable"] is not None:
-        judged = judgement(stable=summary["stable"], margin=summary["margin"])
+        judged = judgement(summary)
         told.append(f"The equilibrium is {judged}.")
     return told

@@ -304,7 +304,10 @@ class Fluid(Resolved):
 
     @property
     def margin(self) -> float | None:
-        """The factor of all feedback delays at which `stable` changes; `None` if for none, or not asked for."""
+        """The factor of all feedback delays at which `stable` changes.
+
+        `None` if it changes for none, if it was judged without delay, or if it was not asked for.
+        """
         return None if self._rest is None else self._rest.get("margin")
 
     @cached_property

@@ -35,7 +35,7 @@ def overview(summary: Row, packets: Row | None = None) -> list[TextTable | str]:
         parts += [table, _links(rest["links"])]
     parts += _charged(summary)
     if summary["stable"] is not None:
-        parts.append(judgement(stable=summary["stable"], margin=summary["margin"]))
+        parts.append(judgement(summary))
     return parts
 
 
@@ -113,8 +113,12 @@ def _charged(summary: Row) -> list[TextTable | str]:
     return ["\n".join([told, *lines])]
 
 
-def judgement(*, stable: bool, margin: float | None) -> str:
+def judgement(summary: Row) -> str:
     """Whether the equilibrium is stable, in words."""
+    stable: bool = summary["stable"]
+    margin: float | None = summary["margin"]
+    if not summary["delay"]:
+        return "stable, without feedback delay" if stable else "unstable, without feedback delay"
     if stable:
         if margin is None:
             return "stable, with any feedback delay"
