@@ -338,6 +338,11 @@ def test_flows_that_lose_together() -> None:
     assert shares["stcp"] == pytest.approx(8, rel=1e-2)
     with pytest.raises(ValueError, match="one round trip are needed for each"):
         longfat.synchronised(["reno"], rate="1 Gbit/s", rtt="10 ms", window=[1, 2], duration="10 s")
+    for wrong in (1, 0, float("nan")):
+        with pytest.raises(ValueError, match=f"a window of {wrong} segments"):
+            longfat.synchronised(
+                "reno", rate="1 Gbit/s", rtt="10 ms", window=[wrong, 2], duration="10 s"
+            )
 
 
 def test_the_phase_plane_has_both_lines() -> None:

@@ -39,6 +39,9 @@ corruption alone."""
 MODELS: tuple[Model, ...] = get_args(Model)
 PRICES: tuple[Price, ...] = get_args(Price)
 
+_LEAST_WINDOW = 2
+"""What a loss leaves at least, in segments."""
+
 
 class FluidProgress(Protocol):
     """Is told how far a solution has come, about twenty times a second."""
@@ -195,7 +198,7 @@ def synchronised(
         control: The controller of all flows, or one for each, as in a scenario file.
         rate: Capacity of the link.
         rtt: Round trip without the queue of all flows, or one for each.
-        window: The first window of each flow, in segments; each starts in congestion avoidance.
+        window: The first window of each flow, two segments or more; each starts in congestion avoidance.
         duration: The time to solve for.
         buffer: How much the queue of the link holds, one packet at least.
         packet: Size of the packets.
@@ -208,7 +211,7 @@ def synchronised(
     Raises:
         ScenarioError: A quantity or a controller is wrong.
         FluidError: A controller has no window law.
-        ValueError: The lists are not of the same length.
+        ValueError: The lists are not of the same length, or a window is below two segments.
     """
     count = len(window)
     controls = (
@@ -221,6 +224,13 @@ def synchronised(
             f"{len(trips)} and {count}"
         )
         raise ValueError(message)
+    for first in window:
+        if not first >= _LEAST_WINDOW:
+            message = (
+                f"a window of {first} segments is less than a loss leaves: each first window must be "
+                f"{_LEAST_WINDOW} segments or more"
+            )
+            raise ValueError(message)
     flows = [
         {
             "name": f"flow-{index}",
