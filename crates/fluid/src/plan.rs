@@ -106,7 +106,8 @@ impl NetworkPlan {
     }
 }
 
-/// Lags between links below a hundredth of the shortest round trip are ignored: steps would have to be as short.
+/// Lags between links below a hundredth of the shortest round trip are ignored, and no way back is shorter than that:
+/// steps would have to be as short.
 fn negligible_lag(network: &FluidNetwork) -> f64 {
     let shortest = network.flows.iter().map(|flow| flow.rtt).min().unwrap_or_default();
     shortest.seconds() / 100.0
@@ -116,8 +117,9 @@ fn negligible_lag(network: &FluidNetwork) -> f64 {
 fn hops(network: &FluidNetwork, flow: &FluidFlow, negligible: f64) -> Vec<(usize, f64)> {
     let mut lag = 0.0;
     let mut hops = Vec::with_capacity(flow.route.len());
+    let longest = flow.rtt.seconds() - negligible;
     for &link in &flow.route {
-        hops.push((link, if lag < negligible { 0.0 } else { lag }));
+        hops.push((link, if lag < negligible { 0.0 } else { lag.min(longest) }));
         lag += network.links[link].delay.seconds();
     }
     hops

@@ -92,6 +92,29 @@ fn a_weight_per_packet_becomes_a_rate() {
     assert_near(averaging(0.002, 1000.0), 2.002, 1e-4, "the rate");
 }
 
+/// A microsecond from the last link back to the sender, of 50 ms: steps need not be as short, and what comes out is
+/// within a hundredth of what a way back of a hundredth gives.
+#[test]
+fn a_short_way_back_costs_no_more_steps() {
+    let solved = |nanoseconds: u64| {
+        let rtt = Span::from_millis(50) + Span::from_seconds_f64(nanoseconds as f64 * 1e-9);
+        let flows = (0..2).map(|_| flow(law("reno", &[]), rtt)).collect();
+        let mut network = single(link(1e3, Price::Overflow), flows, 10.0);
+        network.links.push(link(2e2, Price::Overflow));
+        network.links[0].delay = Span::from_millis(50);
+        network.links.iter_mut().for_each(|link| link.buffer = Some(Span::from_millis(50)));
+        network.flows.iter_mut().for_each(|flow| flow.route = vec![0, 1]);
+        mean_field(&network, 1.0)
+    };
+    let known = solved(500_000);
+    for nanoseconds in [0, 1_000] {
+        let path = solved(nanoseconds);
+        assert!(path.steps < 2 * known.steps, "{} steps, not {}", path.steps, known.steps);
+        let (found, expected) = (path.flows[0].window_mean, known.flows[0].window_mean);
+        assert_near(found, expected, 0.01, &format!("{nanoseconds} ns"));
+    }
+}
+
 #[test]
 fn what_starts_and_stops_leaves_no_trace() {
     let mut network = single(link(1e6, Price::Loss), vec![flow(law("reno", &[]), SECOND)], 30.0);
