@@ -1,7 +1,7 @@
 //! What a flow asks for at a price: the window at which gain and loss balance.
 
 use longfat_control::bounds::CEILING;
-use longfat_control::{Cause, Phase};
+use longfat_control::{Breakpoint, Cause, Phase};
 use longfat_units::math;
 
 use crate::plan::{FlowPlan, LEAST_WINDOW, OperatingPoint};
@@ -113,6 +113,27 @@ impl FlowPlan {
         let slope = (growth(u + by) - growth(u)) / by;
         let elasticity = if slope < 0.0 { 1.0 / slope } else { -1.0 };
         Some(Demand { window: math::exp(u), elasticity, stretch: 0.0 })
+    }
+}
+
+impl FlowPlan {
+    /// A window at which the law jumps from shrinking to growing: it then has a balance on either side.
+    pub(crate) fn turning_point(&self, chances: Chances, rtt: f64) -> Option<f64> {
+        if self.flow.heeds_delay() || chances.marks + chances.losses <= 0.0 {
+            return None;
+        }
+        // Far enough from the jump, and from rounding.
+        let (by, clear) = (1e-9, 1e-6);
+        let turns = |window: &f64| {
+            let u = math::ln(*window);
+            self.growth(u - by, rtt, chances) < -clear && self.growth(u + by, rtt, chances) > clear
+        };
+        let windows = self.law().breakpoints().into_iter().filter_map(|at| match at {
+            Breakpoint::Window(window) => Some(window),
+            Breakpoint::EpochWindow(_) | Breakpoint::RoundTrip(_) => None,
+        });
+        let most = self.max_window.min(CEILING);
+        windows.filter(|window| (LEAST_WINDOW..most).contains(window)).find(turns)
     }
 }
 

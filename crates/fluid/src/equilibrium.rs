@@ -9,7 +9,8 @@
 //!
 //! S is the load the link accepts at its price: γ C with a virtual queue, C/(1 - p) where the overflow is lost. Where
 //! round trips are fixed the loads are the gradient of a convex function of the prices, the dual of the problem that
-//! the papers state (Kelly, Maulloo and Tan 1998; Theorem 3.1 of Kavak and Kunniyur), so there is one answer.
+//! the papers state (Kelly, Maulloo and Tan 1998; Theorem 3.1 of Kavak and Kunniyur), so there is one answer. A law that
+//! jumps upwards, as LTCP at each of its layers, may have two windows for one price: such an answer is refused.
 //!
 //! This is an interior-point method: Newton's, on S - X = μ C/z with a price z > 0 on every link, while μ goes to 0. It
 //! starts at prices that nobody would pay and comes down, because below some price a law may ask for everything: the
@@ -62,7 +63,8 @@ pub struct LinkRest {
 /// Finds where the flows that never stop settle.
 ///
 /// # Errors
-/// If nothing holds a window, a link is too small for the least that its flows send, or the search fails.
+/// If nothing holds a window, a link is too small for the least that its flows send, a flow would settle at several
+/// windows, or the search fails.
 pub fn equilibrium(network: &FluidNetwork) -> Result<Equilibrium, FluidError> {
     let rest = equilibrium_while(network, &mut || true)?;
     Ok(rest.expect("nobody stops it"))
@@ -83,6 +85,7 @@ pub fn equilibrium_while(
     if !search.run(go_on)? {
         return Ok(None);
     }
+    search.refuse_several()?;
     let rest = search.result();
     refuse_spare(&plan, &rest)?;
     Ok(Some(rest))
@@ -495,6 +498,20 @@ impl<'a> Search<'a> {
             }
             if error > EXACT {
                 return Err(FluidError::NotFound { steps: self.steps, link: name.clone(), error });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an equilibrium that is one of several: laws that jump may have two windows for the same price.
+    fn refuse_several(&self) -> Result<(), FluidError> {
+        let links = self.levels_of(&self.levels);
+        for &flow in &self.running {
+            let (chances, rtt) = self.route(flow, &links);
+            let plan = &self.plan.flows[flow];
+            if let Some(between) = plan.turning_point(chances, rtt) {
+                let (flow, found) = (plan.flow.name.clone(), self.demands[flow].window);
+                return Err(FluidError::SeveralRests { flow, found, between });
             }
         }
         Ok(())

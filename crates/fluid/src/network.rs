@@ -349,6 +349,19 @@ pub enum FluidError {
         /// How far it falls short.
         why: String,
     },
+    /// An equilibrium that is one of several.
+    #[error(
+        "flow `{flow}` has several windows at which it would settle: {found:.1} segments is one, and another lies beyond \
+         {between:.1}, where its law jumps. Solve the equations in time instead: they go where its first window leads"
+    )]
+    SeveralRests {
+        /// The flow.
+        flow: String,
+        /// One of the windows, in segments.
+        found: f64,
+        /// A window at which its law jumps from shrinking to growing.
+        between: f64,
+    },
     /// The equilibrium was not found.
     #[error(
         "no equilibrium was found: after {steps} steps the load of link `{link}` is still {error:.1e} off. The laws \

@@ -230,6 +230,23 @@ fn multcp_is_as_many_flows_as_it_says() {
     assert_near(windows[0], windows[1..].iter().sum(), 1e-6, "half of the link");
 }
 
+/// LTCP settles at K/(0.15 w²) = p in layer K, which begins at 50 K (K² - 1)/6: layers 2, 3 and 4 at 50, 200 and 500
+/// segments. The p of 210 segments in layer 3 is also that of √(2/3) 210 = 171 in layer 2. That of 300 would be 245 in
+/// layer 2, which ends before, and 346 in layer 4, which begins later.
+#[test]
+fn of_several_answers_none_is_given() {
+    let of = |window: f64| {
+        let mut link = link(1e6, Price::Loss);
+        link.loss = 3.0 / (0.15 * window * window);
+        equilibrium(&single(link, vec![flow(law("ltcp", &[]), SECOND)], 10.0))
+    };
+    let refused = of(210.0).expect_err("there are two");
+    let FluidError::SeveralRests { found, between, .. } = refused else { panic!("{refused}") };
+    assert!((found / 171.46 - 1.0).abs() < 1e-3 || (found / 210.0 - 1.0).abs() < 1e-3, "{found}");
+    assert_near(between, 200.0, 1e-12, "between the two");
+    assert_near(of(300.0).expect("there is one").flows[0].window, 300.0, 1e-6, "the only one");
+}
+
 /// Caini and Firrincieli: windows in proportion to the round trip, so equal rates; for Reno equal windows.
 #[test]
 fn hybla_gives_every_round_trip_the_same_rate() {
