@@ -11,6 +11,9 @@
 //! At rest the gain is zero, less what losses take. For a law that keeps α of its segments waiting that is x q = α, the
 //! optimum of Σ α log x: proportional fairness (Low, Peterson and Wang 2002). There is no loss to end slow start, so it
 //! ends when the law itself would shrink, with the window that made the queue: the one of a round trip ago.
+//!
+//! FAST's law is that of the article of 2006 with γ = 1/2. Its packets go by the draft, in which the window of a round trip
+//! ago takes part: they rest at the same place, and grow by α/3 per round trip instead of α/2 where nothing waits.
 
 use longfat_control::Phase;
 use longfat_units::math;

@@ -21,7 +21,8 @@
 //! | `alpha`   | 200     | the draft, section 5.4: 20, 200, 2000 segments where the bottleneck has 0.1, 1, 10 Gbit/s |
 //!
 //! A flow does not know the capacity of its bottleneck, and flows with different α share it in that proportion: set it for
-//! the network. It is also how fast a window grows where nothing waits, α/2 segments per round trip.
+//! the network. It is also how fast a window grows where nothing waits: by α/2 segments in the first round trip, and as
+//! `w_old` lags behind, by α/3 in the long run.
 //!
 //! Deviations:
 //!
@@ -34,7 +35,9 @@
 //!   as in the draft; the paper rests every other round trip.
 //! - *Losses and marks* halve the window; the draft leaves them to TCP.
 //! - Bursts are not smoothed: `pacing = "spread"` does that for any controller.
-//! - In the fluid model the average follows at once.
+//! - In the fluid model the average follows at once, and the window of now takes the place of `w_old`: the law of the
+//!   article, w ← (1 - γ) w + γ (w baseRTT/RTT + α) with γ = 1/2. Both rest at the same window; where nothing waits the
+//!   fluid grows by α/2 per round trip, and random losses leave it a window that is a quarter to a third larger.
 //!
 //! Domain: buffers above n α. Like Vegas it loses to flows that fill the queue, and takes the queue that it finds when it
 //! begins for a part of the path, and a route that becomes longer for a queue, for good: the window then rests at
@@ -223,7 +226,7 @@ impl CongestionControl for Fast {
     }
 }
 
-/// FAST as the fluid model drives it: half of the way to the goal per round trip.
+/// FAST as the fluid model drives it: half of the way to the goal per round trip, from the window of now.
 #[derive(Clone, Debug)]
 struct FastLaw {
     alpha: f64,
