@@ -17,9 +17,9 @@ fn the_window_moves_half_of_the_way() {
     }
 }
 
-/// α = 20, 200 and 2000 for 0.1, 1 and 10 Gbit/s. Where nothing waits, w ← (w_old + α + w)/2: half of α in the first round
-/// trip, in which `w_old` is w, then half of what the last one left of α, (α - d)/2, which leads to d = α/3. At most as much
-/// as there is: 50 segments become 100.
+/// α = 20, 200 and 2000 for 0.1, 1 and 10 Gbit/s. Where nothing waits, w ← (w₀ + α + w)/2, with w₀ a round trip ago: half of
+/// α in the first round trip, in which w₀ is w, then half of what the last one left of α, (α - d)/2, which leads to d = α/3.
+/// At most as much as there is: 50 segments become 100.
 #[test]
 fn an_empty_path_fills_by_a_third_of_alpha_per_round_trip() {
     for (alpha, window, first) in
