@@ -15,7 +15,8 @@
 //! This is an interior-point method: Newton's, on S - X = μ C/z with a price z > 0 on every link, while μ goes to 0. It
 //! starts at prices that nobody would pay and comes down, because below some price a law may ask for everything: the
 //! fiber controller at p ≤ α. Prices have kinks, as where a queue becomes full. Where one stops the method, each link in
-//! turn is brought to its own balance by bisection, and the method goes on from there. Neither random numbers nor the order of anything but the links play any part.
+//! turn is brought to its own balance by bisection, and the method goes on from there. Neither random numbers nor the
+//! order of anything but the links play any part.
 
 use longfat_units::{Span, math};
 use nalgebra::{DMatrix, DVector};

@@ -106,8 +106,8 @@ impl FluidSetup {
     ///
     /// # Errors
     /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size
-    /// or an application, or that know their path, senders behind slow links, receive windows that grow, links that change in time, RED prices of a link without RED,
-    /// AntiECN with a small virtual buffer.
+    /// or an application, or that know their path, senders behind slow links, receive windows that grow, links that
+    /// change in time, RED prices of a link without RED, AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
             network: FluidNetwork {
