@@ -53,8 +53,8 @@
 //!   acknowledgments `RTprop` is too long by the time between two segments: 64 instead of 52 ms on 1 Mbit/s and 40 ms.
 //!
 //! Domain: any window. Where retransmissions are lost too, `recovery = "rack"`: with `"sack"` each costs a time-out, and of
-//! 1 Gbit/s at 100 ms with 1 % of losses three quarters are left, not 97 %. Buffers below one product of bandwidth and delay overflow again and again: Hock, Bless and
-//! Zitterbart (ICNP 2017) show what that does to others.
+//! 1 Gbit/s at 100 ms with 1 % of losses three quarters are left, not 97 %. Buffers below one product of bandwidth and
+//! delay overflow again and again: Hock, Bless and Zitterbart (ICNP 2017) show what that does to others.
 //!
 //! Promised by the draft, held below and in `crates/sim/tests/bbr1.rs`: the gains and their durations; a full link in
 //! spite of losses; ProbeRTT in 2 % of the time.
