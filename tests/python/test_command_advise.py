@@ -115,19 +115,8 @@ def test_controllers_have_the_queues_that_they_need() -> None:
 
 
 def test_hosts_find_losses_by_time_unless_a_profile_says_otherwise(longfat: Command) -> None:
-    asked = ("advise", "--rate", "20Mbit/s", "--rtt", "20ms", "--control", "reno", "--streams", "1")
-    asked = (
-        *asked,
-        "--buffer",
-        "1bdp",
-        "--duration",
-        "2s",
-        "--seeds",
-        "1",
-        "--size",
-        "1MB",
-        "--quiet",
-    )
+    path = "--rate 20Mbit/s --rtt 20ms --control reno --streams 1 --buffer 1bdp --size 1MB"
+    asked = ("advise", *path.split(), "--duration", "2s", "--seeds", "1", "--quiet")
     assert longfat(*asked, "--out", "rack").returncode == 0
     assert longfat(*asked, "--profile", "quic-9002", "--out", "quic").returncode == 0
     for folder, line in (("rack", 'recovery = "rack"'), ("quic", 'profile = "quic-9002"')):
