@@ -38,6 +38,7 @@ fn a_profile_sets_what_the_flow_does_not() {
     let mut expected = usual.clone();
     (expected.delayed_ack, expected.rto_min) = (true, Span::from_seconds(1));
     expected.rto_restart = RtoRestart::Never;
+    expected.window_validation = WindowValidation::Rfc5681;
     assert_eq!(standard, expected);
     assert_eq!(transport(&["flow.forward.profile=none"]), usual);
 }
