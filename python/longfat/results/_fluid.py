@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from longfat import _longfat
 from longfat._longfat import FluidError
+from longfat.errors import ScenarioError
 from longfat.own import Brought, Code
 from longfat.results._fluid_tables import overview
 from longfat.results._folder import FLUID, FLUID_TABLES, ResultFolder
@@ -209,9 +210,9 @@ def synchronised(
         The solution: `.flow_series` has the windows and rates, `.link_series` the queue.
 
     Raises:
-        ScenarioError: A quantity or a controller is wrong.
+        ScenarioError: A quantity or a controller is wrong, or a window is below two segments.
         FluidError: A controller has no window law.
-        ValueError: The lists are not of the same length, or a window is below two segments.
+        ValueError: The lists are not of the same length.
     """
     count = len(window)
     controls = (
@@ -225,12 +226,13 @@ def synchronised(
         )
         raise ValueError(message)
     for first in window:
-        if not first >= _LEAST_WINDOW:
+        # What is no number is refused as a scenario is, with its place.
+        if isinstance(first, (int, float)) and not first >= _LEAST_WINDOW:  # type: ignore[redundant-expr]
             message = (
                 f"a window of {first} segments is less than a loss leaves: each first window must be "
                 f"{_LEAST_WINDOW} segments or more"
             )
-            raise ValueError(message)
+            raise ScenarioError(message)
     flows = [
         {
             "name": f"flow-{index}",
