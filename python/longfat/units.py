@@ -16,6 +16,7 @@ Units = tuple[tuple[float, str], ...]
 
 RATE: Units = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 TIME: Units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+SIZE: Units = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 LASTING: Units = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), *TIME)
 SHARE: Units = ((0.01, "%"),)
 PLAIN: Units = ((1.0, ""),)

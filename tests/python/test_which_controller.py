@@ -1,4 +1,4 @@
-"""The page that says which controller is for which path: its numbers are those of its two studies.
+"""The page that says which controller is for which path: its numbers are those of its studies.
 
 After `longfat study studies/paths.toml`, or `neighbours.toml`, UPDATE=1 takes over what came out.
 """
@@ -17,8 +17,8 @@ PAGE = ROOT / "docs/which-controller.md"
 KEPT = ROOT / "studies/paths.csv"
 FINISHED = ROOT / "runs/study-paths/table.csv"
 BEGIN, END = (
-    "<!-- paths: written by tests/python/test_which_controller.py -->\n",
-    "<!-- end of paths -->",
+    "<!-- {}: written by tests/python/test_which_controller.py -->\n",
+    "<!-- end of {} -->",
 )
 NUMBERS = ("used", "used_half_width", "wait", "flows.own.retransmit_rate", "jain.own")
 PATHS = ("fibre", "switch", "home", "radio", "satellite", "cell")
@@ -37,12 +37,27 @@ def kept() -> pl.DataFrame:
     return pl.read_csv(KEPT)
 
 
-def cell(row: dict[str, float]) -> str:
-    """Share used with half of its interval, and wait."""
+def share(row: dict[str, float]) -> str:
+    """Share used, with half of its interval."""
     used, half = 100 * row["used"], 100 * row["used_half_width"]
+    return f"{used:.0f} ± {half:.0f} %" if half >= 0.5 else f"{used:.0f} %"
+
+
+def cell(row: dict[str, float]) -> str:
+    """Share used, and wait."""
     wait = row["wait"]
-    share = f"{used:.0f} ± {half:.0f} %" if half >= 0.5 else f"{used:.0f} %"
-    return f"{share}, {wait:.0f} ms" if wait >= 9.95 else f"{share}, {wait:.1f} ms"
+    return f"{share(row)}, {wait:.0f} ms" if wait >= 9.95 else f"{share(row)}, {wait:.1f} ms"
+
+
+def check_table(study: str, found: str) -> None:
+    """The table of this study is the one that was found; with UPDATE=1 it becomes that."""
+    begin, end = (text.format(study) for text in (BEGIN, END))
+    before, rest = PAGE.read_text("utf-8").split(begin)
+    told, after = rest.split(end)
+    if os.environ.get("UPDATE"):
+        PAGE.write_text(before + begin + found + end + after, "utf-8")
+    else:
+        assert told == found, f"UPDATE=1 writes the table from studies/{study}.csv"
 
 
 def rendered() -> str:
@@ -58,13 +73,7 @@ def rendered() -> str:
 
 
 def test_the_table_is_that_of_the_study() -> None:
-    text = PAGE.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    table, after = rest.split(END)
-    if os.environ.get("UPDATE"):
-        PAGE.write_text(before + BEGIN + rendered() + END + after, "utf-8")
-    else:
-        assert table == rendered(), "UPDATE=1 writes the table from studies/paths.csv"
+    check_table("paths", rendered())
 
 
 def test_every_number_of_a_paragraph_is_one_of_its_path_and_of_a_controller_that_it_names() -> None:
@@ -108,7 +117,6 @@ def test_what_it_says_of_packets_sent_again_and_of_nine_tenths() -> None:
 
 
 def test_what_the_hosts_add_is_what_the_study_found() -> None:
-    begin, end = (text.replace("paths", "recovery") for text in (BEGIN, END))
     names = {"flow.own.control": "control", "flow.own.recovery": "recovery"}
     numbers = ("used", "used_half_width", "timeouts", "resent")
     table = study_support.kept("recovery", names, numbers)
@@ -120,17 +128,9 @@ def test_what_the_hosts_add_is_what_the_study_found() -> None:
         for recovery in ("sack", "rack"):
             of = table.filter(pl.col("control") == control, pl.col("recovery") == recovery)
             row = of.row(0, named=True)
-            used, half = 100 * row["used"], 100 * row["used_half_width"]
-            cells.append(f"{used:.0f} ± {half:.0f} %" if half >= 0.5 else f"{used:.0f} %")
-            cells.append(f"{row['timeouts']:.0f}")
+            cells += [share(row), f"{row['timeouts']:.0f}"]
         lines.append(f"| {' | '.join(cells)} |")
-    found = "\n".join(lines) + "\n"
-    before, rest = PAGE.read_text("utf-8").split(begin)
-    told, after = rest.split(end)
-    if os.environ.get("UPDATE"):
-        PAGE.write_text(before + begin + found + end + after, "utf-8")
-    else:
-        assert told == found, "UPDATE=1 writes the table from studies/recovery.csv"
+    check_table("recovery", "\n".join(lines) + "\n")
 
 
 def neighbours() -> dict[tuple[str, str, str], tuple[float, float]]:

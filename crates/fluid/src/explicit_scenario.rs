@@ -13,7 +13,7 @@ use crate::explicit_course::{Course, Times};
 use crate::labels::Labels;
 use crate::network::FluidError;
 use crate::plan::LEAST_WINDOW;
-use crate::scenario::{refuse_finite, refuse_known_path, refuse_slow_access};
+use crate::scenario::refuse_indescribable;
 use crate::stability::Stability;
 use crate::stepping::Stepping;
 use crate::trajectory::{FlowPath, LinkPath, Trajectory};
@@ -79,9 +79,7 @@ impl ExplicitSetup {
         // Who came first on each link.
         let mut owners: Vec<&FlowGroup> = Vec::new();
         for group in &scenario.flows {
-            refuse_finite(group)?;
-            refuse_known_path(group)?;
-            refuse_slow_access(scenario, group)?;
+            refuse_indescribable(scenario, group)?;
             let transport = &group.transport;
             if transport.max_window.is_some() || transport.receive_window.is_some() {
                 let what = format!("bounds of the window, and flow `{}` has one", group.name);

@@ -164,9 +164,7 @@ impl FluidSetup {
         let Some(law) = &control.entry.law else {
             return Err(no_law(scenario, name, control));
         };
-        refuse_finite(group)?;
-        refuse_known_path(group)?;
-        refuse_slow_access(scenario, group)?;
+        refuse_indescribable(scenario, group)?;
         if let Some(ReceiveBuffer::RightSizing { .. }) =
             transport.receive_window.map(|window| window.buffer)
         {
@@ -249,8 +247,20 @@ impl FluidSetup {
     }
 }
 
+/// Refuses flows that no equation describes, whatever their controller.
+pub(crate) fn refuse_indescribable(
+    scenario: &Scenario,
+    group: &FlowGroup,
+) -> Result<(), FluidError> {
+    refuse_finite(group)?;
+    if group.transport.careful_resume.is_some() {
+        return Err(FluidError::CarefulResume { flow: group.name.clone() });
+    }
+    refuse_slow_access(scenario, group)
+}
+
 /// Refuses flows that end, or pause, by what they have to send.
-pub(crate) fn refuse_finite(group: &FlowGroup) -> Result<(), FluidError> {
+fn refuse_finite(group: &FlowGroup) -> Result<(), FluidError> {
     if group.size.is_some() {
         return Err(FluidError::Sized { flow: group.name.clone() });
     }
@@ -261,16 +271,8 @@ pub(crate) fn refuse_finite(group: &FlowGroup) -> Result<(), FluidError> {
     Ok(())
 }
 
-/// Refuses flows that begin with what another one has learnt.
-pub(crate) fn refuse_known_path(group: &FlowGroup) -> Result<(), FluidError> {
-    match group.transport.careful_resume {
-        Some(_) => Err(FluidError::CarefulResume { flow: group.name.clone() }),
-        None => Ok(()),
-    }
-}
-
 /// Refuses senders whose own link would be the bottleneck. A faster one only spaces packets, and the fluid has none.
-pub(crate) fn refuse_slow_access(scenario: &Scenario, group: &FlowGroup) -> Result<(), FluidError> {
+fn refuse_slow_access(scenario: &Scenario, group: &FlowGroup) -> Result<(), FluidError> {
     let Some(access) = group.transport.access else { return Ok(()) };
     let links = group.path.iter().map(|hop| {
         let link = &scenario.links[hop.link];

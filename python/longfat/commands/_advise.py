@@ -132,8 +132,8 @@ def advise_command(
     from longfat.own import Code
     from longfat.results._names import folder_name
     from longfat.study._advice import cost_s
-    from longfat.study._question import RECOVERY, Question, all_choices, carried, duration_for
-    from longfat.study._setup import Setup, split_controls
+    from longfat.study._question import Question, all_choices, carried, duration_for
+    from longfat.study._setup import RECOVERY, Setup, split_controls
     from longfat.units import plain, plural
 
     wanted = split_controls(controls)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from longfat.study._work import Progress
 
 _MOST_ERRORS = 5
-_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
 class _Shard(click.ParamType[tuple[int, int]]):
@@ -186,14 +185,14 @@ def _tell_forecast(found: Forecast, workers: int | None, *, as_json: bool) -> No
         told = {"points": found.points, "runs": found.runs, "known": found.known}
         click.echo(json_text({**told, "seconds": seconds, "bytes": found.size}))
         return
-    from longfat.units import amount, plural
+    from longfat.units import SIZE, amount, plural
 
     click.echo(
         f"{plural(found.points, 'point')}, {plural(found.runs, 'run')}, {found.known:,} of them finished"
     )
     longest = f", the longest run {_lasts(found.longest)}" if found.runs > found.known else ""
     click.echo(f"about {_lasts(seconds)} on {plural(cores, 'core')}{longest}")
-    click.echo(f"about {amount(found.size, _BYTES)} on disk")
+    click.echo(f"about {amount(found.size, SIZE)} on disk")
 
 
 def _lasts(seconds: float) -> str:

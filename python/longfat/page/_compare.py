@@ -18,6 +18,7 @@ from longfat.tables import TextTable
 from longfat.units import (
     ABSENT,
     RATE,
+    SIZE,
     TIME,
     aligned,
     amount,
@@ -245,8 +246,6 @@ def _text(value: float | str | None) -> str:
 
 _Formats = tuple[tuple[str, str, "Callable[[list[float | None]], list[str]]"], ...]
 
-_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
-
 _OF_PORTS: _Formats = (
     ("utilisation", "utilisation", _each(percent)),
     ("queue, mean", "queue_mean", _each(percent)),
@@ -301,7 +300,7 @@ def _with_lengths(port: dict[str, Any] | None, buffer: tuple[float, str] | None)
         if (share := port[f"queue_{key}"]) is not None:
             held = share * size
             lengths[f"length_{key}"] = (
-                plural(round(held), "packet") if unit == "packets" else amount(held, _BYTES)
+                plural(round(held), "packet") if unit == "packets" else amount(held, SIZE)
             )
     return port | lengths
 

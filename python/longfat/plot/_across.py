@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from longfat import foreign
 from longfat.plot import style
 from longfat.plot._labels import labels
-from longfat.units import RATE, TIME, amount, number_of
+from longfat.units import RATE, SIZE, TIME, amount, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +22,11 @@ if TYPE_CHECKING:
 WIDE = 30.0
 """Positive numbers that span more than this factor are on a logarithmic axis."""
 
-_UNITS = {
-    "rate": RATE,
-    "time": TIME,
-    "size": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
-}
+LETTER = 0.075
+"""The inches that a letter takes on an axis and in a legend."""
+
+_UNITS = {"rate": RATE, "time": TIME, "size": SIZE}
 _MOST_TICKS = 9
-_LETTER = 0.075
-"""The inches that a letter takes on an axis."""
 _FEW_DECADES = 3.0
 """Over no more than so many there is a tick at 1, 2 and 5, otherwise one for each decade."""
 
@@ -112,7 +109,7 @@ class Across:
         if self._words is not None or self._free or self.slanted:
             return 0.0
         first, last = self._written(self._numbers[0]), self._written(self._numbers[-1])
-        return _LETTER * 1.15 * (len(first) + len(last) + 2) / 2
+        return LETTER * 1.15 * (len(first) + len(last) + 2) / 2
 
     def _written(self, number: float) -> str:
         """A number on the axis."""
@@ -151,7 +148,7 @@ class Across:
         free = -math.inf
         for tick in ticks:
             at = (math.log(tick) - low) / (high - low) * inches
-            half = _LETTER * (len(label(tick)) + 1) / 2 * 1.15
+            half = LETTER * (len(label(tick)) + 1) / 2 * 1.15
             if at - half >= free:
                 kept.append(tick)
                 free = at + half

@@ -9,7 +9,7 @@ from matplotlib import colormaps, rcParams
 
 from longfat import foreign
 from longfat.plot import style
-from longfat.plot._across import WIDE, Across
+from longfat.plot._across import LETTER, WIDE, Across
 from longfat.plot._intervals import reach
 from longfat.plot._labels import labels
 from longfat.units import RATE, TIME, ruler
@@ -33,8 +33,6 @@ _SLANTED = 0.95
 """The inches below panels that numbers need which are slanted."""
 _LEGEND = 2.0
 """The inches beside panels that are there for a legend, at least."""
-_LETTER = 0.075
-"""The inches that a letter takes in the legend."""
 _RESULTS = ("links", "flows", "traffic", "jain", "engine")
 """What the names of results begin with."""
 
@@ -256,7 +254,7 @@ def _beside(chosen: Drawing, table: pl.DataFrame, keys: Sequence[str]) -> float:
     words = [chosen.colour or "", *labels(_values(table, chosen.colour)).values()]
     if _ENGINE in keys:
         words.append(max(_DASHES, key=len))
-    return max(_LEGEND, 0.82 + _LETTER * max(map(len, words)))
+    return max(_LEGEND, 0.82 + LETTER * max(map(len, words)))
 
 
 def _y_axis(axes: Axes, table: pl.DataFrame, chosen: Drawing, size: float) -> None:

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 KINDS = ("steady", "transfer", "beside")
 """What is simulated of each choice."""
 
-RECOVERY = "rack"
-"""How hosts of today find losses (RFC 8985), those of retransmissions too. Otherwise each of those costs a
-time-out, and the advice would be about the transport."""
-
 TOO_LONG = 20
 """A transfer that takes so many times what the link alone would take is given up."""
 _ROUND_TRIPS = 300

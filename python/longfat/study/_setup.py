@@ -32,6 +32,10 @@ _ONE_IN_1000 = 1e-3
 _START_ROUND_TRIPS = 5
 """Flows start within this many round trips, at times drawn from the seed: all that seeds change."""
 
+RECOVERY = "rack"
+"""How hosts of today find losses (RFC 8985), those of retransmissions too. Otherwise each of those costs a
+time-out, and a controller would be judged by its transport."""
+
 
 @dataclass(frozen=True)
 class Setup:

@@ -9,7 +9,7 @@ mod wishes;
 use std::collections::{BTreeSet, VecDeque};
 use std::mem::offset_of;
 
-use longfat_control::{CONTROLLERS, Pacing, Reaction, Sending, Start};
+use longfat_control::{CONTROLLERS, CongestionControl, Pacing, Reaction, Sending, Start};
 use longfat_scenario::{Recovery, RtoEstimator, RtoRestart, WindowValidation};
 use longfat_units::{Ecn, Segments, Span, Time, fault};
 
@@ -160,9 +160,7 @@ impl Dialogue {
 
     fn of(control: &str, start: &Start, config: SenderConfig, lost: &[u64]) -> Self {
         let (selective, segments) = (config.recovery == Recovery::Sack, config.segments);
-        let Sending::Windowed(control) = sending(control, start) else {
-            unreachable!("it has a window")
-        };
+        let control = windowed(control, start);
         Self::between(Sender::new(config, control, Time::ZERO), segments, selective, lost)
     }
 
@@ -188,6 +186,14 @@ fn sending(control: &str, start: &Start) -> Sending {
     let controller =
         CONTROLLERS.iter().find(|entry| entry.name == control).expect("a known controller");
     (controller.build)(&controller.defaults(), start)
+}
+
+/// The same of one that has a window.
+fn windowed(control: &str, start: &Start) -> Box<dyn CongestionControl> {
+    let Sending::Windowed(control) = sending(control, start) else {
+        unreachable!("it has a window")
+    };
+    control
 }
 
 impl<S: Sends> Dialogue<S> {
@@ -529,9 +535,7 @@ fn a_loss_in_a_window_that_a_mark_has_halved_is_not_answered_again() {
 fn only_new_data_can_be_marked() {
     // RFC 3168, section 6.1.5: no retransmission is sent as ECN-capable; 6.1.4: nor is a pure acknowledgment.
     let start = Start { window: Segments(10.0), ..Start::default() };
-    let Sending::Windowed(control) = sending("reno", &start) else {
-        unreachable!("it has a window")
-    };
+    let control = windowed("reno", &start);
     let mut sender = Sender::new(config(Recovery::Sack, None, 40), control, Time::ZERO);
     let new = std::iter::from_fn(|| sender.poll(Time::ZERO));
     assert_eq!(new.map(|packet| packet.flags.ecn()).collect::<Vec<_>>(), [Ecn::Ect0; 10]);
@@ -706,9 +710,7 @@ fn a_window_beyond_all_paths_is_told_once_so_many_are_in_flight() {
     let start = Start { window: Segments(1e12), ..Start::default() };
     let in_flight = |max_window: u64, segments: u64| {
         let config = SenderConfig { max_window, ..config(Recovery::Sack, None, segments) };
-        let Sending::Windowed(control) = sending("reno", &start) else {
-            unreachable!("it has a window")
-        };
+        let control = windowed("reno", &start);
         let mut sender = Sender::new(config, control, Time::ZERO);
         let sent = std::iter::from_fn(|| sender.poll(Time::ZERO)).count() as u64;
         (sent, fault::take().map(|fault| fault.what))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from longfat.study._setup import exact_time
+from longfat.study._setup import RECOVERY, exact_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +18,7 @@ GROUP = "flow"
 STANDARD, JUMBO = 1500, 9000
 """Sizes of packets in bytes; large ones at 10 Gbit/s and more, as in networks of such rates."""
 
-HOST = {"recovery": "rack"}
-"""What hosts of today have in common: they find losses by time (RFC 8985), those of retransmissions too.
-Otherwise each of those costs a time-out, and a controller would be judged by its transport."""
-
 _JUMBO_FROM = 10e9
-
 _SPREAD = 0.02
 _RATES = (("Tbit/s", 10**12), ("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3), ("bit/s", 1))
 _SAMPLES = 400
@@ -146,7 +141,7 @@ def path(
     }
     for key, groups in (("traffic", traffic), ("flow", flows)):
         if groups:
-            content[key] = [{**HOST, **group} for group in groups]
+            content[key] = [{"recovery": RECOVERY, **group} for group in groups]
     return content
 
 

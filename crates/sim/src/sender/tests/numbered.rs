@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::{Sending, Start};
+use longfat_control::Start;
 use longfat_scenario::Recovery;
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::super::{Numbered, SenderConfig, Sends};
-use super::{RTT, config, sending};
+use super::{RTT, config, windowed};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
@@ -42,9 +42,7 @@ impl Wire {
     fn new(window: f64, config: SenderConfig, lost: &[u64], late: &[(u64, u64)]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
-        let Sending::Windowed(control) = sending("reno", &start) else {
-            unreachable!("it has a window")
-        };
+        let control = windowed("reno", &start);
         let segments = config.segments;
         let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &INTERVALS);
         let mut wire = Self {

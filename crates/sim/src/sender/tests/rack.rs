@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::{Cause, CongestionControl, Sending, Start};
+use longfat_control::{Cause, CongestionControl, Start};
 use longfat_scenario::{Recovery, RtoRestart};
 use longfat_units::{Segments, Span, Time};
 
 use super::super::{Sender, SenderConfig, Sends, State};
 use super::wishes::Recorder;
-use super::{RTT, config, sending};
+use super::{RTT, config, windowed};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
@@ -46,9 +46,7 @@ impl Wire {
     fn new(window: f64, config: SenderConfig, lost: &[u64], late: &[(u64, u64)]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
-        let Sending::Windowed(control) = sending("reno", &start) else {
-            unreachable!("it has a window")
-        };
+        let control = windowed("reno", &start);
         Self::of(control, config, lost, late)
     }
 
@@ -460,9 +458,7 @@ fn a_controller_that_asks_is_told_and_undoes_it_itself() {
 #[test]
 fn a_controller_that_wants_more_and_does_not_ask_keeps_its_reaction() {
     let start = Start { window: Segments(10.0), ..Start::default() };
-    let Sending::Windowed(control) = sending("ledbat", &start) else {
-        unreachable!("it has a window")
-    };
+    let control = windowed("ledbat", &start);
     let mut wire = Wire::of(control, rack(1000), &[], &stalled());
     wire.run(650);
     assert_eq!(wire.sender.measured().timeouts, 1);
