@@ -117,9 +117,24 @@ impl Sender {
         Some(if rack.is_lost(unacknowledged) { unacknowledged } else { first })
     }
 
-    /// The first lost segment, when recovery begins.
-    pub(super) fn first_lost(&self) -> u64 {
-        self.lost_by_time().unwrap_or(self.unacknowledged)
+    /// The highest segment found lost so far. Where duplicates alone tell, the first unacknowledged one is, whenever there
+    /// is news of a loss.
+    fn last_lost(&self) -> u64 {
+        if self.counts_duplicates {
+            return self.unacknowledged;
+        }
+        let rack = self.extras.as_ref().and_then(|extras| extras.rack.as_ref());
+        rack.map_or_else(|| self.scoreboard.last_lost(), Rack::last_lost)
+    }
+
+    /// Has something been lost that left after the last response to losses? In a recovery that began with one, what
+    /// leaves during it waits for its end; one that began with older losses has none yet. Packets with numbers of their
+    /// own tell for themselves ([`Recovery::Quic`]).
+    pub(super) fn loss_counts(&self) -> bool {
+        let State::Recovery { point } = self.state else { return false };
+        self.config.recovery != Recovery::Quic
+            && self.once.loss_counts(point - 1)
+            && self.once.loss_counts(self.last_lost())
     }
 
     /// A segment leaves.
@@ -318,6 +333,8 @@ impl Sender {
         }
         if found > 0 && self.is_open() {
             self.enter_recovery(now, in_flight);
+        } else if found > 0 && self.loss_counts() {
+            self.reduce(now, Cause::Loss, in_flight);
         }
         self.regulate(now, 0, false);
     }

@@ -248,6 +248,8 @@ impl Sender {
         }
         if recovery_begins {
             self.enter_recovery(now, flight);
+        } else if feedback.lost > 0 && self.loss_counts() {
+            self.reduce(now, Cause::Loss, flight);
         }
         if marked > 0 {
             let answers = match self.config.reaction {

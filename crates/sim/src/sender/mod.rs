@@ -495,8 +495,8 @@ impl Sender {
         self.scoreboard.begin_recovery(self.unacknowledged);
         self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
-        // A loss from before the last reduction has already been answered.
-        if self.once.loss_counts(self.first_lost()) {
+        // Losses from before the last reduction have already been answered.
+        if self.loss_counts() {
             self.reduce(now, Cause::Loss, in_flight);
         }
     }

@@ -100,6 +100,8 @@ pub(super) struct Rack {
     /// In the order in which they were found lost.
     lost: List,
     lost_count: u64,
+    /// The highest segment found lost so far.
+    last_lost: u64,
     /// `RACK.segment`: the number of the last departure that has been delivered.
     newest: u64,
     /// The last segment in flight that left before it.
@@ -169,6 +171,7 @@ impl Rack {
             in_flight: List::EMPTY,
             lost: List::EMPTY,
             lost_count: 0,
+            last_lost: 0,
             newest: 0,
             overtaken: NONE,
             rtt: Span::ZERO,
@@ -272,6 +275,11 @@ impl Rack {
     /// The first of these.
     pub(super) fn first_lost(&self) -> Option<u64> {
         (self.lost.first != NONE).then_some(self.lost.first)
+    }
+
+    /// The highest segment found lost so far, repaired or not; 0 if none was.
+    pub(super) fn last_lost(&self) -> u64 {
+        self.last_lost
     }
 
     /// A segment leaves, with `unacknowledged` the first unacknowledged one (section 6.1).
@@ -493,6 +501,7 @@ impl Rack {
         self.unlink(segment);
         let before = self.join(Place::Lost, segment);
         self.lost_count += 1;
+        self.last_lost = self.last_lost.max(segment);
         self.doubts += 1;
         let doubted = self.episode;
         let departure = self.of(segment);

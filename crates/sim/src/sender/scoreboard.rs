@@ -32,6 +32,8 @@ pub(crate) struct Scoreboard {
     /// Is any of the counts above zero?
     broken: bool,
     lost_below: u64,
+    /// The highest segment found lost so far.
+    last_lost: u64,
     /// Segments below `lost_below` that are not selectively acknowledged.
     lost: u64,
     retransmitted_below: u64,
@@ -100,6 +102,11 @@ impl Scoreboard {
     /// acknowledged.
     pub(crate) fn begin_recovery(&mut self, unacknowledged: u64) {
         self.rescued_below = unacknowledged + 2;
+    }
+
+    /// The highest segment found lost so far, but for those of a time-out; 0 if none was.
+    pub(crate) fn last_lost(&self) -> u64 {
+        self.last_lost
     }
 
     /// RFC 6675's `IsLost(HighACK + 1)`.
@@ -198,6 +205,7 @@ impl Scoreboard {
         for segment in from..third {
             if !self.sacked.contains(segment) {
                 found += 1;
+                self.last_lost = segment;
                 lost(segment);
             }
         }

@@ -159,7 +159,8 @@ impl Dialogue {
     }
 
     fn of(control: &str, start: &Start, config: SenderConfig, lost: &[u64]) -> Self {
-        let (selective, segments) = (config.recovery == Recovery::Sack, config.segments);
+        let selective = matches!(config.recovery, Recovery::Sack | Recovery::Rack);
+        let segments = config.segments;
         let control = windowed(control, start);
         Self::between(Sender::new(config, control, Time::ZERO), segments, selective, lost)
     }
@@ -529,6 +530,28 @@ fn a_loss_in_a_window_that_a_mark_has_halved_is_not_answered_again() {
     assert_eq!(dialogue.sender.measured().congestion_events, 1);
     assert_eq!(dialogue.retransmissions(), [(200, 25)], "the loss is repaired all the same");
     assert_eq!(dialogue.window(), before / 2.0);
+}
+
+#[test]
+fn a_loss_after_a_reduction_is_answered_though_its_recovery_began_with_an_older_one() {
+    // Segments 20 to 39 are marked; their first echo halves the window at 200 ms, and 40 to 49 leave then. 39 was lost
+    // before, which the mark has answered; 45 is another window's, so it is answered too, once (RFC 5681, section 3.2).
+    for recovery in [Recovery::Sack, Recovery::Rack, Recovery::NewReno] {
+        let events = |lost: &[u64]| {
+            let mut dialogue = Dialogue::with(recovery, 20.0, 1000, lost);
+            dialogue.marking = true;
+            dialogue.run(Span::from_millis(150));
+            dialogue.marking = false;
+            dialogue.run(Span::from_millis(550));
+            let again: Vec<u64> = dialogue.retransmissions().iter().map(|sent| sent.1).collect();
+            assert_eq!((again, dialogue.sender.measured().timeouts), (lost.to_vec(), 0));
+            (dialogue.sender.measured().congestion_events, dialogue.window())
+        };
+        let (older, both, three) = (events(&[39]), events(&[39, 45]), events(&[39, 42, 45]));
+        assert_eq!((older.0, both.0), (1, 2), "{recovery:?}");
+        assert!(both.1 < older.1 * 0.6, "{recovery:?}: {older:?}, {both:?}");
+        assert_eq!(three.0, 2, "{recovery:?}: one for the window");
+    }
 }
 
 #[test]
