@@ -619,6 +619,20 @@ def test_queues_of_different_buffers_are_compared_in_packets(own_folder: Path) -
     assert not any("length" in row[1] for row in alike)
 
 
+def test_percentiles_of_delay_are_compared_where_a_run_has_them(own_folder: Path) -> None:
+    folders = [
+        package.run(SMALL, set={"delay_percentiles": told}).save(own_folder / f"{told}")
+        for told in (False, True)
+    ]
+    rows = {row[1]: row[2:] for row in read_runs(folders).flows.rows}
+    flows = SavedRun(folders[1]).summary["flows"]
+    mean = sum(flow["queueing_delay_p90_s"] for flow in flows) / len(flows)
+    without, with_ = rows["queueing, p90"]
+    assert without.strip() == "–"
+    assert float(with_.removesuffix(" ms")) == pytest.approx(1e3 * mean, rel=0.01)
+    assert not any("p90" in row[1] for row in read_runs(folders[:1] * 2).flows.rows)
+
+
 def test_a_link_that_follows_a_trace_is_told_by_its_mean(own_folder: Path) -> None:
     for name in ("cellular.toml", "cellular.trace"):
         shutil.copy(ROOT / "scenarios" / name, own_folder)

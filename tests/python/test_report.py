@@ -40,6 +40,35 @@ def test_absent_numbers_are_dashes() -> None:
     assert "late × 9, mean" in drawn(_tables.flows(many))
 
 
+def test_percentiles_of_delay_are_told_where_they_are_known() -> None:
+    flow = {
+        "control": "reno",
+        "rtt_s": 0.04,
+        "goodput_bit_s": 1e6,
+        "retransmit_rate": 0.0,
+        "timeouts": 0,
+        "queueing_delay_mean_s": 0.002,
+        "queueing_delay_p50_s": 0.001,
+        "queueing_delay_p90_s": 0.004,
+        "queueing_delay_p99_s": 0.0095,
+    }
+    few = drawn(_tables.flows([{**flow, "name": "f[0]"}]))
+    for cell in ("p50", "p90", "p99", "1.00 ms", "4.00 ms", "9.50 ms"):
+        assert cell in few
+    many = [
+        {**flow, "name": f"f[{index}]", "queueing_delay_p99_s": index / 1e3} for index in range(9)
+    ]
+    cells = [
+        [cell.strip() for cell in line.split("|") if cell.strip()]
+        for line in drawn(_tables.flows(many)).splitlines()
+    ]
+    assert [row[-1] for row in cells if "×" in row[0] or row[0] in ("least", "most")] == [
+        "4.00 ms",
+        "0.00 ms",
+        "8.00 ms",
+    ]
+
+
 def test_a_starved_flow_is_not_rounded_away() -> None:
     flow = {
         "control": "reno",

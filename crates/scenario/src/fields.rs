@@ -4,7 +4,7 @@ use crate::error::{Place, Problem, Problems, nearest, quoted};
 use crate::tree::{KeyValue, Node, TomlTable};
 
 /// Top-level keys of a file. Below a `[table]` they belong to that table, which is a common mistake.
-const TOP: &[&str] = &["duration", "warmup", "seed", "sample", "observe"];
+const TOP: &[&str] = &["duration", "warmup", "seed", "sample", "observe", "delay_percentiles"];
 
 /// Names that other tools use for what goes by another name here.
 const ALIASES: &[(&str, &str)] = &[

@@ -78,6 +78,8 @@ pub struct Scenario {
     pub sample: Span,
     /// Do the time series hold the variables of controllers ([`observe`](longfat_control::CongestionControl::observe))?
     pub observe: bool,
+    /// Are percentiles of the queueing delay of each long flow told, besides its mean?
+    pub delay_percentiles: bool,
     /// The links, in the order of the file.
     pub links: Vec<Link>,
     /// The groups of long flows, in the order of the file.
@@ -460,10 +462,11 @@ impl RtoRestart {
 /// Scenarios are equal if they say the same, whatever else they could have chosen from.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {
-        let Self { duration, warmup, seed, sample, observe, links, flows, traffic, catalogue: _ } =
-            self;
+        let Self { duration, warmup, seed, sample, observe, delay_percentiles, .. } = self;
+        let Self { links, flows, traffic, catalogue: _, .. } = self;
         (*duration, *warmup) == (other.duration, other.warmup)
             && (*seed, *sample, *observe) == (other.seed, other.sample, other.observe)
+            && *delay_percentiles == other.delay_percentiles
             && *links == other.links
             && *flows == other.flows
             && *traffic == other.traffic

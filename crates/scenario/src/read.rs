@@ -204,6 +204,7 @@ fn scenario(
     let seed = fields.or("seed", 1, problems, |field| count(field, 0, u64::MAX));
     let sample = fields.or("sample", None, problems, |field| sample(field, duration).map(Some));
     let observe = fields.or("observe", false, problems, flag);
+    let delay_percentiles = fields.or("delay_percentiles", false, problems, flag);
 
     let link_entries = links(&fields, problems);
     let entries = link_entries.map(|table| table.0.as_slice()).unwrap_or_default();
@@ -248,6 +249,7 @@ fn scenario(
         seed: seed?,
         sample: sample?.unwrap_or_else(|| usual_sample(duration, &links, &flows)),
         observe: observe?,
+        delay_percentiles: delay_percentiles?,
         links,
         flows,
         traffic: traffic?,

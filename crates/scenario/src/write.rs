@@ -77,6 +77,9 @@ impl Scenario {
         if self.observe {
             top.insert("observe".into(), true.into());
         }
+        if self.delay_percentiles {
+            top.insert("delay_percentiles".into(), true.into());
+        }
         top
     }
 }

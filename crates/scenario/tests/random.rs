@@ -54,9 +54,10 @@ fn top() -> impl Strategy<Value = String> {
         maybe("seed", any::<u64>().prop_map(|seed| seed.to_string())),
         maybe("sample", span(second / 100..second)),
         maybe("observe", any::<bool>().prop_map(|observe| observe.to_string())),
+        maybe("delay_percentiles", any::<bool>().prop_map(|told| told.to_string())),
     )
-        .prop_map(|(duration, warmup, seed, sample, observe)| {
-            format!("duration = {duration}\n{warmup}{seed}{sample}{observe}")
+        .prop_map(|(duration, warmup, seed, sample, observe, percentiles)| {
+            format!("duration = {duration}\n{warmup}{seed}{sample}{observe}{percentiles}")
         })
 }
 

@@ -4,8 +4,10 @@ use hdrhistogram::Histogram;
 use longfat_units::Span;
 use serde_json::json;
 
-/// Times are recorded to three significant digits.
+/// Times of transfers are recorded to three significant digits.
 const DIGITS: u8 = 3;
+/// Those of which each flow has a histogram to two: some twenty kilobytes.
+const DIGITS_OF_FLOWS: u8 = 2;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
 /// Times: a histogram in nanoseconds, and their sum in picoseconds.
@@ -17,8 +19,17 @@ pub(crate) struct Durations {
 
 impl Durations {
     pub(crate) fn new() -> Self {
-        // Three digits, and no upper bound.
-        let mut counts = Histogram::new(DIGITS).expect("three digits are possible");
+        Self::with_digits(DIGITS)
+    }
+
+    /// Those of one flow among many.
+    pub(crate) fn of_flow() -> Self {
+        Self::with_digits(DIGITS_OF_FLOWS)
+    }
+
+    fn with_digits(digits: u8) -> Self {
+        // No upper bound.
+        let mut counts = Histogram::new(digits).expect("so few digits are possible");
         counts.auto(true);
         Self { counts, sum: 0 }
     }
@@ -39,15 +50,23 @@ impl Durations {
         (self.count() > 0).then(|| self.sum as f64 * 1e-12 / self.count() as f64)
     }
 
+    /// What this share of them does not exceed, in seconds.
+    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
+        (self.count() > 0).then(|| self.counts.value_at_quantile(share) as f64 * 1e-9)
+    }
+
+    /// Forgets all of them.
+    pub(crate) fn clear(&mut self) {
+        self.counts.reset();
+        self.sum = 0;
+    }
+
     pub(crate) fn told(&self) -> serde_json::Value {
-        let quantile = |share: f64| {
-            (self.count() > 0).then(|| self.counts.value_at_quantile(share) as f64 * 1e-9)
-        };
         json!({
             "mean": self.mean(),
-            "p50": quantile(0.5),
-            "p90": quantile(0.9),
-            "p99": quantile(0.99),
+            "p50": self.quantile(0.5),
+            "p90": self.quantile(0.9),
+            "p99": self.quantile(0.99),
         })
     }
 }

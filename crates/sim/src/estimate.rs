@@ -38,6 +38,8 @@ const ROW: f64 = 150.0;
 const LIMITS: f64 = 180.0;
 /// What a row of a flow holds beyond that where controllers are observed: a dozen variables, in the table too.
 const VARIABLES: f64 = 200.0;
+/// The histogram of a flow's queueing delays.
+const DELAYS: f64 = 25_000.0;
 /// A link: both of its directions, with their wires and what is measured.
 const LINK: f64 = 3_000.0;
 /// A piece of a course, of three for each direction: as it is, while it is made, and where it is measured.
@@ -181,6 +183,7 @@ impl WorkEstimate {
             scenario.duration.0 as f64 / scenario.sample.0 as f64 * f64::from(u8::from(keep.rows));
         let rows = samples * (flows + 2.0 * scenario.links.len() as f64);
         let variables = if scenario.observe { VARIABLES } else { 0.0 };
+        let delays = if scenario.delay_percentiles { DELAYS } else { 0.0 };
         let of_flows = samples * flows * (LIMITS + variables);
 
         let parts = [
@@ -190,7 +193,7 @@ impl WorkEstimate {
                 scenario.links.len() as f64 * LINK
                     + lines.iter().flatten().map(|line| line.memory).sum::<f64>(),
             ),
-            (Share::Flows, (flows + requests) * FLOW),
+            (Share::Flows, (flows + requests) * FLOW + flows * delays),
             (Share::Applications, demands.iter().flatten().map(|demand| demand.memory).sum()),
             (
                 Share::Transfers,

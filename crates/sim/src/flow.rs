@@ -13,6 +13,7 @@ use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time, fault};
 use rand_core::Rng;
 
 use crate::cargo::Hold;
+use crate::durations::Durations;
 use crate::events::{Timer, Timers, Wheel};
 use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
@@ -161,6 +162,10 @@ impl Source {
     pub(crate) fn measured(&self) -> Option<&SenderCounts> {
         self.sender().map(Sends::measured)
     }
+
+    pub(crate) fn waits(&self) -> Option<&Durations> {
+        self.sender()?.waits()
+    }
 }
 
 /// Which group of the scenario a flow belongs to.
@@ -254,6 +259,8 @@ pub(crate) struct FlowConfig<'a> {
     /// What its controller decides by chance follows from this.
     pub(crate) luck: u64,
     pub(crate) traced: Tracing,
+    /// Are percentiles of its queueing delay to be told?
+    pub(crate) delay_percentiles: bool,
 }
 
 /// Where a sender's packets leave, and the timers set for it. With what stands before it in a flow it fills a line.
@@ -448,6 +455,7 @@ impl Flow {
             acks_pass: route.acks_pass,
             ack_delay: delay.map_or(Span::ZERO, |delay| delay.most),
             traced: config.traced,
+            delay_percentiles: config.delay_percentiles,
         };
         let selective = transport.recovery.is_selective() && windowed;
         let sizing = transport.receive_window.and_then(|window| match window.buffer {

@@ -361,6 +361,7 @@ fn add_flow(
         luck: chance::stream(scenario.seed, &format!("flow/{}/{index}/control", group.name))
             .next_u64(),
         traced: Tracing::Off,
+        delay_percentiles: scenario.delay_percentiles,
     }));
 }
 
@@ -432,5 +433,6 @@ fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup)
         chance: None,
         luck: 0,
         traced: Tracing::Off,
+        delay_percentiles: false,
     }));
 }

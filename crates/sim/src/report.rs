@@ -11,7 +11,7 @@ use crate::network::Network;
 use crate::recording::{Column, Recording, Table};
 use crate::sender::SenderCounts;
 use crate::series::FlowSeries;
-use crate::summary::{FlowSummary, LinkSummary, Summary, Work, share};
+use crate::summary::{DelayPercentiles, FlowSummary, LinkSummary, Summary, Work, share};
 use crate::traffic::Transfer;
 
 const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
@@ -158,6 +158,7 @@ fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
         data_dropped: flow.dropped,
         timeouts: measured.timeouts,
         queueing_delay_mean_s: measured.queueing_delay(),
+        queueing_delay: run.scenario.delay_percentiles.then(|| delay_percentiles(flow)),
         window_mean: if has_window { measured.window_mean(until) } else { f64::NAN },
         congestion_events: measured.congestion_events,
         room_rate: flow.negotiation.share(heard, measured.acknowledgments_measured()),
@@ -170,6 +171,15 @@ fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
             .map(Span::seconds),
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
+    }
+}
+
+fn delay_percentiles(flow: &Flow) -> DelayPercentiles {
+    let at = |share| flow.source.waits().and_then(|it| it.quantile(share)).unwrap_or(f64::NAN);
+    DelayPercentiles {
+        queueing_delay_p50_s: at(0.5),
+        queueing_delay_p90_s: at(0.9),
+        queueing_delay_p99_s: at(0.99),
     }
 }
 
@@ -284,6 +294,16 @@ fn flow_table(run: &ReportSource<'_>, flows: &[FlowSummary]) -> Table {
         ("delivered", counts(network, |flow| flow.receiver.received().first)),
         ("completion_s", reals(flows, |flow| flow.completion_s.unwrap_or(f64::NAN))),
     ];
+    if run.scenario.delay_percentiles {
+        let told = |value: fn(DelayPercentiles) -> f64| {
+            reals(flows, |flow| flow.queueing_delay.map_or(f64::NAN, value))
+        };
+        columns.extend([
+            ("queueing_delay_p50_s", told(|delay| delay.queueing_delay_p50_s)),
+            ("queueing_delay_p90_s", told(|delay| delay.queueing_delay_p90_s)),
+            ("queueing_delay_p99_s", told(|delay| delay.queueing_delay_p99_s)),
+        ]);
+    }
     // Where there is no receive window there is nothing to tell.
     if has_receive_window(run) {
         let limited = reals(flows, |flow| flow.receiver_limited_s.unwrap_or(f64::NAN));

@@ -85,6 +85,9 @@ pub struct FlowSummary {
     pub timeouts: u64,
     /// Mean over acknowledgments of the round trip less the propagation delay.
     pub queueing_delay_mean_s: f64,
+    /// What half, 90 % and 99 % of these did not exceed, to two digits; `None` where the scenario does not ask for them.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub queueing_delay: Option<DelayPercentiles>,
     /// Time average of the window in segments, over the active part of the measured interval.
     pub window_mean: f64,
     /// Congestion events answered: losses and marks, but not time-outs.
@@ -102,6 +105,18 @@ pub struct FlowSummary {
     pub start_s: f64,
     /// From the start until the last byte reached the receiver; `None` while the flow is not complete.
     pub completion_s: Option<f64>,
+}
+
+/// Percentiles of the queueing delay of a flow; NaN if there was no acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DelayPercentiles {
+    /// The median.
+    pub queueing_delay_p50_s: f64,
+    /// 90 % stayed at or below it.
+    pub queueing_delay_p90_s: f64,
+    /// 99 % stayed at or below it.
+    pub queueing_delay_p99_s: f64,
 }
 
 /// What the simulator did.

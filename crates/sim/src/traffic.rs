@@ -281,6 +281,7 @@ impl Traffic {
             }),
             luck: self.luck.wrapping_add(index),
             traced: self.traced,
+            delay_percentiles: false,
         })
     }
 

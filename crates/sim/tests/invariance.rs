@@ -201,6 +201,28 @@ proptest! {
         prop_assert_eq!(format!("{one:?}"), format!("{other:?}"), "{}", case.text(1));
     }
 
+    /// What is told of delays costs time, and nothing else.
+    #[test]
+    fn percentiles_of_delay_change_nothing(case in cases()) {
+        let text = case.text(1);
+        let (without, mut with) =
+            (record(&text, true), record(&format!("delay_percentiles = true\n{text}"), true));
+        for table in &mut with.tables {
+            table.columns.retain(|(name, _)| {
+                !["_p50_s", "_p90_s", "_p99_s"].iter().any(|end| name.ends_with(end))
+            });
+        }
+        prop_assert_eq!(without_bits(&without, 1.0), without_bits(&with, 1.0), "{}", text);
+        prop_assert_eq!(&without.summary.engine, &with.summary.engine, "{}", text);
+        for flow in &with.summary.flows {
+            let told = flow.queueing_delay.expect("it is asked for");
+            let rising = [
+                told.queueing_delay_p50_s, told.queueing_delay_p90_s, told.queueing_delay_p99_s,
+            ];
+            prop_assert!(rising.is_sorted() || rising[0].is_nan(), "{:?}", rising);
+        }
+    }
+
     /// The groups in another order, unless packets meet: every flow, the links and the short flows do what they did.
     /// Their luck is drawn from streams named after them, and no name has a place in the file.
     #[test]

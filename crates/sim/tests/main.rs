@@ -24,6 +24,7 @@ mod observe;
 mod outside;
 mod paced;
 mod parallel;
+mod percentiles;
 mod pftk;
 mod properties;
 mod queues;

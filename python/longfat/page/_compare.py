@@ -261,6 +261,7 @@ _OF_GROUPS: _Formats = (
     ("resent", "retransmit_rate", _each(small)),
     ("time-outs", "timeouts", _each(count)),
     ("queueing", "queueing_delay_mean_s", _times),
+    *((f"queueing, {share}", key, _times) for share, key in _tables.DELAY_PERCENTILES.items()),
 )
 _OF_TRAFFIC: _Formats = (
     ("completed", "completed", _each(count)),
@@ -316,13 +317,14 @@ def _groups(summary: dict[str, Any]) -> dict[str, dict[str, float | None]]:
             "jain": fair.get(name),
             "retransmit_rate": _mean(_known(members, "retransmit_rate")),
             "timeouts": sum(_known(members, "timeouts")),
-            "queueing_delay_mean_s": _mean(_known(members, "queueing_delay_mean_s")),
         }
+        delays = ["queueing_delay_mean_s", *_tables.DELAY_PERCENTILES.values()]
+        found[name] |= {key: _mean(_known(members, key)) for key in delays}
     return found
 
 
 def _known(members: Sequence[dict[str, Any]], key: str) -> list[float]:
-    return [flow[key] for flow in members if flow[key] is not None]
+    return [flow[key] for flow in members if flow.get(key) is not None]
 
 
 def _mean(values: Sequence[float]) -> float | None:

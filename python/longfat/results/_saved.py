@@ -67,6 +67,9 @@ class _Flow(msgspec.Struct):
     retransmit_rate: float | None
     timeouts: float
     queueing_delay_mean_s: float | None
+    queueing_delay_p50_s: float | None = None
+    queueing_delay_p90_s: float | None = None
+    queueing_delay_p99_s: float | None = None
 
 
 class _Times(msgspec.Struct):

@@ -34,9 +34,14 @@ def links(summary: dict[str, dict[str, Row]]) -> TextTable:
     return made
 
 
+DELAY_PERCENTILES = {share: f"queueing_delay_{share}_s" for share in ("p50", "p90", "p99")}
+"""The percentiles of the queueing delay, which flows have if the scenario asks for them."""
+
+
 def flows(summary: list[Row]) -> TextTable:
     """One row for each long flow; a large group has three: mean, least, most."""
-    headers = ("flow", "control", "rtt", "goodput", "resent", "time-outs", "queueing")
+    shares = [share for share, key in DELAY_PERCENTILES.items() if summary and key in summary[0]]
+    headers = ("flow", "control", "rtt", "goodput", "resent", "time-outs", "queueing", *shares)
     made = TextTable(headers, words=2)
     rows: list[Row] = []
     for group, members in groups(summary).items():
@@ -47,6 +52,7 @@ def flows(summary: list[Row]) -> TextTable:
         [small(row["retransmit_rate"]) for row in rows],
         [count(row["timeouts"]) for row in rows],
         aligned([row["queueing_delay_mean_s"] for row in rows], TIME),
+        *(aligned([row[DELAY_PERCENTILES[share]] for row in rows], TIME) for share in shares),
     )
     for row, *cells in zip(rows, *columns, strict=True):
         made.add(row["name"], row["control"], *cells)
@@ -192,7 +198,9 @@ def _summarised(group: str, members: list[Row]) -> list[Row]:
         {"name": "least".rjust(len(head) + 5), "control": ""},
         {"name": "most".rjust(len(head) + 4), "control": ""},
     ]
-    for key in ("rtt_s", "goodput_bit_s", "retransmit_rate", "timeouts", "queueing_delay_mean_s"):
+    keys = ["rtt_s", "goodput_bit_s", "retransmit_rate", "timeouts", "queueing_delay_mean_s"]
+    keys += [key for key in DELAY_PERCENTILES.values() if key in members[0]]
+    for key in keys:
         known = [flow[key] for flow in members if flow[key] is not None]
         statistics = (sum(known) / len(known), min(known), max(known)) if known else (None,) * 3
         for row, value in zip(rows, statistics, strict=True):

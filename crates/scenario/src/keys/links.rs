@@ -14,7 +14,7 @@ const BELOW_ONE: f64 = 1.0 - f64::EPSILON;
 const SWITCHED_OFF: Usual = Value("false");
 const NONE: Usual = Value("\"none\"");
 
-pub(crate) const SCENARIO: [Key; 8] = [
+pub(crate) const SCENARIO: [Key; 9] = [
     K::new("duration", &[Time], Required, "how long to simulate: more than 0, at most 200 days"),
     K::new(
         "warmup",
@@ -40,6 +40,13 @@ pub(crate) const SCENARIO: [Key; 8] = [
         Value("false"),
         "whether the time series hold the [variables of controllers](results.md#variables-of-controllers); changes \
          nothing else",
+    ),
+    K::new(
+        "delay_percentiles",
+        &[Flag],
+        Value("false"),
+        "whether long flows tell [percentiles of their queueing delay](results.md#percentiles-of-delay), besides its \
+         mean; changes nothing else",
     ),
     K::new("link", &[Tables("link")], Required, "the [links](#links), by their names"),
     K::new("flow", &[List(&[Table("flow")])], Told("no flows"), "groups of [long flows](#flows)"),

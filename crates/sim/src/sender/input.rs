@@ -51,8 +51,10 @@ impl Sender {
         self.duplicates.clear();
         if EXTRAS {
             self.note_in_order(now, from, ack.sent);
+            self.note_round_trip(rtt);
+        } else {
+            self.measured.round_trip(rtt, self.config.propagation);
         }
-        self.measured.round_trip(rtt, self.config.propagation);
         let spare = self.listener.hear(ack.flags);
         let mut feedback = Feedback {
             rtt: Some(rtt),
@@ -157,7 +159,7 @@ impl Sender {
         if self.config.recovery == Recovery::Rack {
             (lost, probed) = self.find_losses(now, from, ack.sent, cargo, repairing);
         }
-        self.measured.round_trip(rtt, self.config.propagation);
+        self.note_round_trip(rtt);
 
         let recovery_begins = self.loss_begins(third_duplicate);
         let mut feedback = Feedback {
@@ -191,6 +193,15 @@ impl Sender {
         }
         if self.config.receive_window.is_some() {
             self.hear_window(now, ack, cargo);
+        }
+    }
+
+    /// An acknowledgment comes back after `rtt`: what of it was queueing counts.
+    pub(super) fn note_round_trip(&mut self, rtt: Span) {
+        let propagation = self.config.propagation;
+        self.measured.round_trip(rtt, propagation);
+        if let Some(waits) = self.extras.as_mut().and_then(|extras| extras.waits.as_mut()) {
+            waits.add(rtt - propagation);
         }
     }
 

@@ -57,6 +57,7 @@ pub(crate) use traced::{Traced, Tracing, Within};
 use validation::Validation;
 
 use crate::cargo::{Cargo, Report};
+use crate::durations::Durations;
 use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
 
@@ -84,6 +85,8 @@ pub(crate) struct SenderConfig {
     pub(crate) rto_restart: RtoRestart,
     /// Is it traced?
     pub(crate) traced: Tracing,
+    /// Are percentiles of its queueing delay to be told?
+    pub(crate) delay_percentiles: bool,
     /// The ECN field of new data.
     pub(crate) ecn: Ecn,
     pub(crate) window_validation: WindowValidation,
@@ -188,6 +191,11 @@ pub(crate) trait Sends {
     }
 
     fn measured(&self) -> &SenderCounts;
+
+    /// The queueing delays of the measured interval, if percentiles of them are to be told.
+    fn waits(&self) -> Option<&Durations> {
+        None
+    }
 
     /// For how long each cause has limited it until `now`, or until it was done; `None` if it does not know.
     fn limited_for(&self, _now: Time) -> Option<LimitedFor> {
@@ -298,6 +306,8 @@ struct Extras {
     marks: u32,
     /// What becomes of segments, for who traces them.
     noted: Option<Noted>,
+    /// The queueing delays since the measured interval began, if percentiles are to be told.
+    waits: Option<Durations>,
 }
 
 /// What it takes to undo a reaction.
@@ -326,7 +336,9 @@ impl Extras {
         let finds_losses = rack.is_some() || numbers.is_some();
         let validates = validation.is_some() || resume.is_some();
         let noted = (config.traced == Tracing::InDetail).then(Noted::default);
-        if wants_nothing && !hears_more && !finds_losses && !validates && noted.is_none() {
+        let waits = config.delay_percentiles.then(Durations::of_flow);
+        let watched = noted.is_some() || waits.is_some();
+        if wants_nothing && !hears_more && !finds_losses && !validates && !watched {
             return None;
         }
         let delivery_rate = (wants.delivery_rate || wants.losses).then(DeliveryRate::default);
@@ -351,6 +363,7 @@ impl Extras {
             spurious: None,
             marks: 0,
             noted,
+            waits,
         }))
     }
 
@@ -773,6 +786,10 @@ impl Sends for Sender {
         &self.measured
     }
 
+    fn waits(&self) -> Option<&Durations> {
+        self.extras.as_ref()?.waits.as_ref()
+    }
+
     fn limited_for(&self, now: Time) -> Option<LimitedFor> {
         // An application may write more.
         let done = if self.config.application { None } else { self.acknowledged() };
@@ -784,6 +801,9 @@ impl Sends for Sender {
         self.listener.begin_measuring();
         if let Some(allowance) = self.allowance_mut() {
             allowance.begin_measuring(now);
+        }
+        if let Some(waits) = self.extras.as_mut().and_then(|extras| extras.waits.as_mut()) {
+            waits.clear();
         }
     }
 

@@ -17,6 +17,7 @@ use super::timer::RetransmissionTimer;
 use super::validation::Resized;
 use super::{Extras, LimitedFor, Sender, SenderConfig, SenderCounts, Sends, State};
 use crate::cargo::Cargo;
+use crate::durations::Durations;
 use crate::explicit::Listener;
 use crate::packet::Packet;
 use crate::trace::Phase;
@@ -142,6 +143,10 @@ impl Sends for Numbered {
         self.sender.measured()
     }
 
+    fn waits(&self) -> Option<&Durations> {
+        self.sender.waits()
+    }
+
     fn limited_for(&self, now: Time) -> Option<LimitedFor> {
         self.sender.limited_for(now)
     }
@@ -202,7 +207,7 @@ impl Sender {
         if self.unacknowledged == self.next {
             self.timer.rest(now);
         }
-        self.measured.round_trip(rtt, self.config.propagation);
+        self.note_round_trip(rtt);
         let found = self.find_numbered(now);
         let recovery_begins = found.lost > 0 && self.once.loss_counts(found.last);
         let mut feedback = Feedback {

@@ -109,6 +109,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         acks_pass: false,
         ack_delay: Span::ZERO,
         traced: Tracing::Off,
+        delay_percentiles: false,
         member: None,
     }
 }

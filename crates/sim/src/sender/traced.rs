@@ -12,6 +12,7 @@ use longfat_units::{Bytes, Span, Time};
 use super::transmissions::{Transmissions, ranges};
 use super::{BurstSender, LimitedFor, Numbered, Sender, SenderConfig, SenderCounts, Sends, State};
 use crate::cargo::{Cargo, Report};
+use crate::durations::Durations;
 use crate::explicit::Listener;
 use crate::flow::Member;
 use crate::packet::{Flags, Packet};
@@ -445,6 +446,10 @@ impl Sends for Traced {
 
     fn measured(&self) -> &SenderCounts {
         within!(&self.within, sender => sender.measured())
+    }
+
+    fn waits(&self) -> Option<&Durations> {
+        within!(&self.within, sender => sender.waits())
     }
 
     fn limited_for(&self, now: Time) -> Option<LimitedFor> {
