@@ -1,6 +1,7 @@
 """The page of the studies: its numbers are those of the studies that it tells of.
 
-After `longfat study studies/rtt-fairness.toml`, or `friendliness.toml`, UPDATE=1 takes over what came out.
+After `longfat study studies/rtt-fairness.toml`, `friendliness.toml` or `copa-turns.toml`, UPDATE=1 takes over what
+came out.
 """
 
 from __future__ import annotations
@@ -79,3 +80,21 @@ def test_what_exp_tcp_leaves_is_what_the_study_found() -> None:
     bounds = re.search(r"(\d\.\d) to (\d\.\d) times", fluid[0])
     assert bounds is not None
     assert bounds.groups() == (f"{min(times):.1f}", f"{max(times):.1f}")
+
+
+def test_what_copa_leaves_idle_is_what_the_study_found() -> None:
+    names = {
+        "flow.copa.count": "flows",
+        "link.bottleneck.rate": "rate",
+        "flow.copa.control": "control",
+    }
+    numbers = ("used", "used_half_width", "fairness", "fairness_half_width")
+    table = kept("copa-turns", names, numbers)
+    told = " ".join(section("Why several Copa flows leave a long path idle, and need not").split())
+    paper, meta, shares, lone = told.split("- ")[1:]
+    turns = pl.col("control") != "copa"
+    assert len(with_intervals(paper)) == len(with_intervals(meta)) == 3
+    assert with_intervals(paper) <= shown(table.filter(~turns), "used")
+    assert with_intervals(meta) <= shown(table.filter(turns), "used")
+    assert with_intervals(shares) <= shown(table.filter(pl.col("flows") == 6), "fairness")
+    assert with_intervals(lone) <= shown(table.filter(turns, pl.col("flows") == 1), "used")

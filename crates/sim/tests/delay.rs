@@ -211,6 +211,40 @@ fn copa_competes_only_where_others_fill_the_queue() {
     assert!(patient < 0.15, "without competing Reno leaves it little: {patient}");
 }
 
+/// What its essay says of several flows on a long path: they leave a part of it idle, since a window that turns within a
+/// round trip moves the other way as fast as it came, and do not where it begins anew (mvfst, `changeDirection`).
+#[test]
+fn copa_fills_a_long_path_if_its_velocity_ends_where_the_window_turns() {
+    let used = |turns_at_once: bool| {
+        let one = |seed: u64| {
+            let summary = run(&format!(
+                r#"
+                duration = "40 s"
+                warmup   = "10 s"
+                seed     = {seed}
+                [link.bottleneck]
+                rate   = "100 Mbit/s"
+                delay  = "20 ms"
+                buffer = "1 bdp"
+                [[flow]]
+                name     = "flow"
+                control  = {{ kind = "copa", turns_at_once = {turns_at_once} }}
+                count    = 6
+                path     = ["bottleneck"]
+                rtt      = "100 ms"
+                start    = {{ uniform = ["0 s", "1 s"] }}
+                recovery = "rack"
+                "#
+            ));
+            of(&summary, "bottleneck", "forward", "utilisation")
+        };
+        (1..=5).map(one).fold((1.0_f64, 0.0), |(least, sum), it| (least.min(it), sum + it / 5.0))
+    };
+    let ((least, _), (_, mean)) = (used(true), used(false));
+    assert!(least > 0.97, "turning at once: {least}");
+    assert!((0.7..0.95).contains(&mean), "as in the paper: {mean}");
+}
+
 /// What its essay says of its domain: where each of two flows has less than some 60 packets of the product, or a lone one
 /// less than 25, they take themselves for Reno, compete, and wait eight times as long and more; with 100 and 50 they do not.
 #[test]
