@@ -50,6 +50,23 @@ fn the_rate_passes_two_filters() {
     }
 }
 
+/// In slow start the rate doubles with each sample, and a filter of 1/8 has (1/8)/(1 - 7/16) = 2/9 of it: two have 4/81.
+#[test]
+fn of_a_rate_that_doubles_a_twentieth_is_seen() {
+    let mut flow = ClockedFlow::new("westwood", &[], 1e6);
+    for round in 0..16 {
+        for _ in 0..10 {
+            flow.ack_with(|ack| Feedback { acked: 0, sacked: 1 << round, ..ack });
+            flow.now += Span::from_millis(10);
+        }
+    }
+    // The next acknowledgment ends the last sample, of 10 · 2¹⁵ segments in 100 ms.
+    flow.ack_with(|ack| Feedback { acked: 0, sacked: 1, ..ack });
+    flow.lose();
+    let last = 10.0 * f64::from(1 << 15);
+    assert_near(flow.window(), last * 4.0 / 81.0, 0.001, "of a product of the last rate");
+}
+
 /// A time-out ends in slow start up to the same window.
 #[test]
 fn a_time_out_leaves_the_measured_window_as_threshold() {
