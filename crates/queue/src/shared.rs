@@ -73,13 +73,13 @@ impl LengthUnit {
     }
 }
 
-/// A `target` must be within the buffer: a queue that cannot get above it is never marked.
+/// A `target` must be below the buffer: a queue that cannot get above it is never marked.
 pub(crate) fn check_target(settings: &Settings, site: &Site) -> Result<(), Refusal> {
-    check_within("target", settings, site)
+    check_below("target", settings, site)
 }
 
-/// The length called `key` must be within the buffer: nothing would happen above it otherwise.
-pub(crate) fn check_within(
+/// The length called `key` must be below the buffer: nothing would happen above it otherwise.
+pub(crate) fn check_below(
     key: &'static str,
     settings: &Settings,
     site: &Site,
@@ -91,9 +91,9 @@ pub(crate) fn check_within(
         Capacity::Bytes(bytes) => bytes.0 as f64,
         Capacity::Unbounded => return Ok(()),
     };
-    if length > space {
+    if length >= space {
         let reason = format!(
-            "`{key}` ({}) must be within the buffer ({}): the queue could never exceed it",
+            "`{key}` ({}) must be below the buffer ({}): the queue could never exceed it",
             unit.show(length),
             unit.show(space)
         );

@@ -41,7 +41,7 @@
 use longfat_units::parameter::{Parameter, Settings};
 use rand_core::Rng;
 
-use crate::shared::{LengthUnit, check_within};
+use crate::shared::{LengthUnit, check_below};
 use crate::{Arrival, Built, Discipline, Policy, Refusal, Site, Verdict};
 
 /// The entry in the catalogue.
@@ -65,7 +65,7 @@ pub fn discipline() -> Discipline {
 }
 
 fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
-    check_within("threshold", settings, site)
+    check_below("threshold", settings, site)
 }
 
 /// The policy.
