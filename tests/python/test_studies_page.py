@@ -52,7 +52,7 @@ def test_exponents_of_round_trips_are_those_of_the_study() -> None:
     words = " ".join(behind_drop_tail.split())
     least, most = re.findall(r"(\d+) times \((\S+)\)", words)
     assert least == (f"{ratios['h-tcp']:.0f}", "H-TCP")
-    assert most == (f"{ratios['stcp']:.0f}", "STCP")
+    assert most == (f"{ratios['bic']:.0f}", "BIC")
 
 
 def test_what_exp_tcp_leaves_is_what_the_study_found() -> None:
