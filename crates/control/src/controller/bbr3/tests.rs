@@ -5,6 +5,9 @@ use longfat_units::{Segments, Span, Time};
 use super::*;
 use crate::{Limited, RateSample};
 
+mod phases;
+mod recovery;
+
 const RTT: Span = Span::from_millis(100);
 const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
 
@@ -13,6 +16,7 @@ struct Told {
     control: Bbr3,
     now: Time,
     delivered: u64,
+    rtt: Span,
 }
 
 impl Told {
@@ -25,22 +29,22 @@ impl Told {
             ..Start::default()
         };
         let control = Bbr3::new(&controller().defaults(), &start);
-        Self { control, now: Time::ZERO, delivered: 0 }
+        Self { control, now: Time::ZERO, delivered: 0, rtt: RTT }
     }
 
     /// A round trip in which so many segments were delivered, with as many in flight before and after.
     fn round(&mut self, segments: u64, change: impl FnOnce(&mut Feedback, &mut RateSample)) {
-        self.now += RTT;
+        self.now += self.rtt;
         let before = self.delivered;
         self.delivered += segments;
         let mut sample = RateSample {
             delivered_before: before,
             delivered_total: self.delivered,
             in_flight: segments,
-            ..RateSample::of(segments, RTT)
+            ..RateSample::of(segments, self.rtt)
         };
         let mut feedback = Feedback {
-            rtt: Some(RTT),
+            rtt: Some(self.rtt),
             in_flight: 2 * segments,
             round_starts: true,
             ..Feedback::at(self.now, segments)
@@ -405,7 +409,8 @@ fn headroom_is_at_least_a_segment() {
     }
 }
 
-/// What comes in beyond the rate of 1000 segments per second since the last time that nothing did, but no more than the window.
+/// What comes in beyond the rate of 1000 segments per second since the last time that nothing did, but no more than the
+/// window.
 #[test]
 fn aggregation_is_what_comes_ahead_of_the_rate() {
     let mut model = Model::new(Some(RTT));
@@ -621,8 +626,8 @@ fn probe_rtt_begins_the_short_term_anew() {
     assert!(model.bw_shortterm.is_infinite() && model.inflight_shortterm.is_infinite());
 }
 
-/// `HandleRestartFromIdle`: in UP it paces at the rate of the path, aggregation is counted anew, and a `ProbeRTT` whose time is
-/// over ends.
+/// `HandleRestartFromIdle`: in UP it paces at the rate of the path, aggregation is counted anew, and a `ProbeRTT` whose
+/// time is over ends.
 #[test]
 fn a_restart_paces_at_the_rate_of_the_path() {
     let mut told = Told::probing();
@@ -650,8 +655,8 @@ fn a_time_out_saves_the_window() {
     assert_eq!(told.control.window, window);
 }
 
-/// `SaveCwnd` and `RestoreCwnd`: a window that a recovery, a time-out or `ProbeRTT` has made small takes the place of no larger
-/// one, and a larger window is not taken back.
+/// `SaveCwnd` and `RestoreCwnd`: a window that a recovery, a time-out or `ProbeRTT` has made small takes the place of no
+/// larger one, and a larger window is not taken back.
 #[test]
 fn the_window_that_is_saved_is_no_small_one() {
     let mut control = Told::cruising().control;
@@ -719,4 +724,53 @@ fn a_pipe_that_was_not_full_has_a_filter_of_one_round_trip() {
     assert_eq!((model.full_bw_reached, model.extra_acked.value()), (false, 7.0));
     model.extra_acked.advance();
     assert_eq!(model.extra_acked.value(), 0.0);
+}
+
+/// `UpdateLatestDeliverySignals`: a round trip that ends without losses begins the next one, and the largest rate and
+/// volume of all its acknowledgments bound what losses take: 2000 per second rather than 0.7 of it, 200 segments rather
+/// than 70.
+#[test]
+fn the_largest_sample_of_a_round_trip_bounds_what_losses_take() {
+    let mut model = Model::new(Some(RTT));
+    let mut hear = |before, total, delivered| {
+        let sample = RateSample::of(delivered, RTT);
+        model.hear(&RateSample { delivered_before: before, delivered_total: total, ..sample });
+        model.loss_round_starts
+    };
+    assert!(hear(0, 100, 200));
+    assert!(!hear(99, 150, 100));
+    assert!(hear(100, 200, 100));
+    model.lower_bounds(100.0);
+    assert!((model.bw_shortterm - 2000.0).abs() < 1e-9, "{}", model.bw_shortterm);
+    assert!((model.inflight_shortterm - 200.0).abs() < 1e-9, "{}", model.inflight_shortterm);
+}
+
+/// `BBR.ExtraAckedFilterLen`: aggregation counts for ten round trips.
+#[test]
+fn aggregation_is_forgotten_after_ten_round_trips() {
+    let mut model = Model::new(Some(RTT));
+    model.declare_full();
+    model.extra_acked.see(7.0);
+    for round in 1..=10 {
+        model.hear(&RateSample { delivered_before: 100 * round, ..RateSample::of(100, RTT) });
+        assert_eq!(model.extra_acked.value(), if round < 10 { 7.0 } else { 0.0 });
+    }
+}
+
+/// `UpdateMinRTT`: `ProbeRTT` is due 5 s after the first acknowledgment, whether it measures a round trip or not. A
+/// smallest round trip that takes the place of another one counts for ten seconds from when it was measured, not from then.
+#[test]
+fn round_trips_are_as_old_as_their_measurement() {
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    let mut model = Model::new(None);
+    for (millis, expired) in [(6000, false), (11_000, false), (11_001, true)] {
+        model.see_round_trip(at(millis), None);
+        assert_eq!(model.probe_rtt_expired, expired, "at {millis} ms");
+    }
+    let mut model = Model::new(None);
+    let seen = [(0, 50, 50), (6000, 100, 50), (10_500, 100, 100), (12_000, 120, 100)];
+    for (millis, rtt, least) in seen.into_iter().chain([(16_000, 120, 100), (16_500, 120, 120)]) {
+        model.see_round_trip(at(millis), Some(Span::from_millis(rtt)));
+        assert_eq!(model.min_rtt, Some(Span::from_millis(least)), "at {millis} ms");
+    }
 }
