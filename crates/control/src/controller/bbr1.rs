@@ -472,6 +472,7 @@ mod tests {
     /// Segments per second, and the round trip: a product of 100 segments.
     const RATE: u64 = 1000;
     const RTT: Span = Span::from_millis(100);
+    const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
 
     /// A path that delivers so many segments per second, as a flow on it sees it.
     struct Wire {
@@ -493,23 +494,32 @@ mod tests {
         /// An acknowledgment after so many milliseconds of what was delivered in them, at so many segments per second,
         /// with so much in flight before it. `round`: does it end a round trip?
         fn acknowledged(&mut self, millis: u64, rate: u64, in_flight: u64, rtt: Span, round: bool) {
+            self.told(millis, rate, in_flight, |feedback, sample| {
+                (feedback.rtt, feedback.round_starts) = (Some(rtt), round);
+                sample.delivered_before = if round { sample.delivered_total } else { 0 };
+            });
+        }
+
+        /// The same within a round trip of 100 ms, with something changed.
+        fn told(
+            &mut self,
+            millis: u64,
+            rate: u64,
+            in_flight: u64,
+            change: impl FnOnce(&mut Feedback, &mut RateSample),
+        ) {
             let interval = Span::from_millis(millis);
             self.now = self.now.saturating_add(interval);
             let acked = (rate * millis / 1000).max(1);
             self.delivered += acked;
-            let sample = RateSample {
-                delivered_before: if round { self.delivered } else { 0 },
+            let mut sample = RateSample {
                 delivered_total: self.delivered,
                 ..RateSample::of(rate * millis, Span(interval.0 * 1000))
             };
-            let feedback = Feedback {
-                rtt: Some(rtt),
-                rate: Some(sample),
-                in_flight,
-                round_starts: round,
-                ..Feedback::at(self.now, acked)
-            };
-            self.flow.on_feedback(&feedback, &Path { rtt, base_rtt: RTT });
+            let mut feedback =
+                Feedback { rtt: Some(RTT), in_flight, ..Feedback::at(self.now, acked) };
+            change(&mut feedback, &mut sample);
+            self.flow.on_feedback(&Feedback { rate: Some(sample), ..feedback }, &PATH);
         }
 
         /// Up to `ProbeBW`, on a path of `RATE`.
@@ -661,6 +671,7 @@ mod tests {
         assert_eq!(wire.now.since(last), Span::from_millis(10_010));
         let before = wire.flow.prior_window;
         assert_eq!((wire.flow.window, wire.flow.pacing_gain), (4.0, 1.0));
+        assert_eq!(wire.flow.cwnd_gain, 1.0);
         // What is in flight takes a while to leave; the time does not count yet.
         for left in [90, 50, 6] {
             wire.acknowledged(10, RATE, left + 10, longer, false);
@@ -679,8 +690,9 @@ mod tests {
         // Neither the rates seen with four segments in flight nor those eleven round trips have spoilt the estimate
         // (4.1.1.5: a sample that is limited and lower leaves the filter alone).
         assert_eq!(wire.flow.bandwidth.value(), 1000.0);
-        // Without an end of a round trip in it 200 ms are not enough.
+        // Without an end of a round trip in it 200 ms are not enough, whatever was before.
         let mut wire = Wire::settled();
+        wire.flow.probe_rtt_round_done = true;
         wire.acknowledged(10_010, RATE, 110, longer, false);
         wire.acknowledged(10, RATE, 110, longer, false);
         assert_eq!(wire.flow.state, State::ProbeRtt);
@@ -790,5 +802,95 @@ mod tests {
         }
         assert_eq!(wire.flow.state, State::Startup);
         assert_eq!((wire.flow.pacing_gain, wire.flow.cwnd_gain), (HIGH_GAIN, HIGH_GAIN));
+    }
+
+    /// Section 4.3.5: the round trip of `ProbeRTT` begins when no more than four segments are in flight, also in the middle
+    /// of another one. It ends with data that left after that, from where the next one is ten seconds away.
+    #[test]
+    fn probe_rtt_lasts_a_round_trip_of_its_own() {
+        let mut wire = Wire::settled();
+        wire.acknowledged(10_010, 1, 110, RTT * 2, true);
+        assert_eq!(wire.flow.state, State::ProbeRtt);
+        wire.told(10, RATE, 14, |_, _| {});
+        let little = wire.delivered;
+        for (before, state) in [(little - 1, State::ProbeRtt), (little, State::ProbeBw)] {
+            wire.told(210, 10, 4, |feedback, sample| {
+                (feedback.rtt, sample.delivered_before) = (Some(RTT * 3), before);
+            });
+            assert_eq!(wire.flow.state, state);
+        }
+        assert_eq!(wire.flow.rtprop_stamp, Some(wire.now));
+    }
+
+    /// Section 4.3.4.3: a loss ends the phase of 5/4 once it has lasted for `RTprop`, though its queue has not come.
+    #[test]
+    fn a_loss_ends_probing_after_a_round_trip() {
+        let mut wire = Wire::settled();
+        while wire.flow.pacing_gain != 1.25 {
+            wire.told(10, RATE, 110, |_, _| {});
+        }
+        for gain in [1.25, 0.75] {
+            wire.told(60, RATE, 110, |feedback, _| feedback.lost = 1);
+            assert_eq!(wire.flow.pacing_gain, gain);
+        }
+    }
+
+    /// Section 4.1.1.5: a rate that an application limits counts only where it is the largest. Rates are forgotten when
+    /// another one counts, then all those of ten round trips at once.
+    #[test]
+    fn rates_of_an_application_count_where_they_are_the_largest() {
+        let mut wire = Wire::settled();
+        let limited = |_: &mut Feedback, sample: &mut RateSample| {
+            sample.application_limited = true;
+            sample.delivered_before = sample.delivered_total;
+        };
+        wire.told(100, 2 * RATE, 110, limited);
+        assert_eq!(wire.flow.bandwidth.value(), 2000.0);
+        for _ in 0..20 {
+            wire.told(100, RATE, 110, limited);
+            assert_eq!(wire.flow.bandwidth.value(), 2000.0);
+        }
+        wire.acknowledged(100, RATE / 2, 110, RTT, true);
+        assert_eq!(wire.flow.bandwidth.value(), 500.0);
+    }
+
+    /// Section 4.2.1: Startup never paces more slowly than 10 segments in 100 ms, its first window. 4.2.3.6: a window beyond
+    /// what fills the path, 2.89 times one segment and three quanta, grows until the first ten have been delivered.
+    #[test]
+    fn startup_takes_nothing_back() {
+        let mut wire = Wire::new();
+        for window in [15.0, 15.0] {
+            wire.told(500, 10, 10, |_, _| {});
+            assert_eq!(wire.flow.window, window);
+            assert!((wire.flow.pacing_rate - 288.539).abs() < 1e-3, "{}", wire.flow.pacing_rate);
+        }
+    }
+
+    /// Section 4.2.3.4, "packet conservation": what is in flight when a recovery begins and what has been delivered, at least
+    /// a segment, may be in flight until all of that has been delivered. Losses leave a segment.
+    #[test]
+    fn a_recovery_sends_what_is_delivered_for_a_round_trip() {
+        let begins = |acked, lost, in_flight| {
+            let mut wire = Wire::settled();
+            let begins = Feedback { recovery_begins: true, lost, ..Feedback::at(wire.now, acked) };
+            wire.flow.on_feedback(&Feedback { in_flight, ..begins }, &PATH);
+            wire
+        };
+        assert_eq!(begins(1, 11, 12).flow.window, 1.0);
+        assert_eq!(begins(0, 0, 50).flow.window, 51.0);
+        // 90 in flight after 10: a window of 100 until these 90 have been delivered, and then more.
+        let mut wire = begins(10, 0, 100);
+        for delivered in (10..=100).step_by(10) {
+            wire.told(10, RATE, 100, |feedback, _| feedback.limited = Limited::Recovery);
+            assert_eq!(wire.flow.window, if delivered > 90 { 110.0 } else { 100.0 });
+        }
+    }
+
+    /// More than 10¹² segments fill no path.
+    #[test]
+    fn what_fills_the_path_is_bounded() {
+        let mut flow = Wire::settled().flow;
+        flow.bandwidth.see(1e15);
+        assert_eq!(flow.inflight(1.0), CEILING);
     }
 }
