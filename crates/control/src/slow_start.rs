@@ -156,3 +156,59 @@ impl Ramp {
         self.watch = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longfat_units::{Span, Time};
+
+    use super::*;
+    use crate::Cause;
+
+    fn ramp(kind: SlowStart, threshold: f64) -> Ramp {
+        let threshold = Some(Segments(threshold));
+        Ramp::new(&Start { slow_start: kind, threshold, ..Start::default() })
+    }
+
+    /// RFC 3742, section 2: a whole segment while the window is no more than 100, then half of one up to 150, a third up to
+    /// 200.
+    #[test]
+    fn limited_slow_start_begins_above_100_segments() {
+        let step = |window| SlowStart::Limited.step(window, 1.0);
+        assert_eq!([99.0, 100.0, 100.5, 149.0, 150.0].map(step), [1.0, 1.0, 0.5, 0.5, 1.0 / 3.0]);
+    }
+
+    /// The last segment of slow start brings no more than is left to the threshold, which is at least a segment.
+    #[test]
+    fn slow_start_ends_at_its_threshold() {
+        let ten = ramp(SlowStart::Standard, 10.0);
+        assert_eq!([8.5, 9.5].map(|window| ten.rise(window, 1.0)), [9.5, 10.0]);
+        for (asked, threshold) in [(1.5, 1.5), (0.5, 1.0)] {
+            let ramp = ramp(SlowStart::Standard, asked);
+            assert_eq!(ramp.threshold(), Some(Segments(threshold)));
+        }
+    }
+
+    /// RFC 5681, equation 4: half of what was in flight, but two segments at the least. Section 3.1: a segment that is lost
+    /// again leaves the threshold where it was.
+    #[test]
+    fn only_the_first_of_several_time_outs_lowers_the_threshold() {
+        for (in_flight, threshold) in [(10, 5.0), (2, 2.0)] {
+            let mut ramp = ramp(SlowStart::Standard, 100.0);
+            let (now, cause) = (Time::ZERO, Cause::Timeout);
+            for (in_flight, again) in [(in_flight, false), (40, true)] {
+                let window = ramp.time_out(&Congestion { now, cause, in_flight, again });
+                assert_eq!((window, ramp.threshold()), (1.0, Some(Segments(threshold))));
+            }
+        }
+    }
+
+    /// RFC 9406, section 4.3: it is for the first slow start. One that has reached its threshold is over, though its round
+    /// trips have not grown; below the threshold again nothing is watched any more.
+    #[test]
+    fn round_trips_are_watched_until_the_threshold_is_reached() {
+        let mut ramp = ramp(SlowStart::HyStart, 20.0);
+        let ack = Feedback { rtt: Some(Span::from_millis(100)), ..Feedback::at(Time::ZERO, 1) };
+        assert!(!ramp.watch(&ack, 19.0) && ramp.watches());
+        assert!(!ramp.watch(&ack, 20.0) && !ramp.watches());
+    }
+}

@@ -215,6 +215,7 @@ mod tests {
     use longfat_units::Span;
 
     use super::*;
+    use crate::SlowStart;
 
     /// Paces at as many segments per second as seconds have passed since the last event.
     #[derive(Clone, Debug)]
@@ -254,14 +255,16 @@ mod tests {
 
     #[test]
     fn what_a_law_takes_back_slow_start_does_not_undo() {
-        let start =
-            Start { window: Segments(10.0), threshold: Some(Segments(10.0)), ..Start::default() };
-        let mut control = Windowed::new(Falling, &start);
+        let mut control = Windowed::new(Falling, &starting(10.0, 10.0));
         for (acked, window) in [(1, 9.75), (3, 9.0), (28, 2.0), (100, 2.0)] {
             control.on_feedback(&Feedback::at(at(1), acked), &PATH);
             assert_eq!(control.window(), Segments(window));
             assert_eq!(control.threshold(), Some(Segments(window)));
         }
+        // Two segments are the least, but a smaller window is not lifted.
+        let mut control = Windowed::new(Falling, &starting(1.0, 1.0));
+        control.on_feedback(&Feedback::at(at(1), 1), &PATH);
+        assert_eq!(control.window(), Segments(1.0));
     }
 
     const RTT: Span = Span::from_millis(100);
@@ -269,6 +272,15 @@ mod tests {
 
     fn at(seconds: u64) -> Time {
         Time::ZERO + Span::from_seconds(seconds)
+    }
+
+    fn adjusted(seconds: u64, window: f64) -> Adjustment {
+        Adjustment { now: at(seconds), window: Segments(window), threshold: None }
+    }
+
+    fn starting(window: f64, threshold: f64) -> Start {
+        let threshold = Some(Segments(threshold));
+        Start { window: Segments(window), threshold, ..Start::default() }
     }
 
     #[test]
@@ -288,6 +300,12 @@ mod tests {
         };
         assert_eq!(pacing_at(6, false), Pacing::Rate(0.0), "not within a round trip");
         assert_eq!(pacing_at(7, true), Pacing::Rate(2.0));
+        // An acknowledgment of nothing in order ends no round trip. Another window of the host asks, too.
+        let sacked = Feedback { round_starts: true, sacked: 3, ..Feedback::at(at(8), 0) };
+        control.on_feedback(&sacked, &PATH);
+        assert_eq!(control.pacing(), Pacing::Rate(2.0));
+        control.on_adjustment(&adjusted(9, 10.0), &PATH);
+        assert_eq!(control.pacing(), Pacing::Rate(4.0));
     }
 
     #[test]
@@ -306,5 +324,72 @@ mod tests {
         }
         control.on_feedback(&Feedback { sacked: 3, ..one }, &PATH);
         assert_eq!(control.window(), Segments(11.0), "slow start: one for the one in order");
+    }
+
+    /// Paces in blocks that acknowledgments may bring forward.
+    #[derive(Clone, Debug)]
+    struct Loose;
+
+    impl WindowLaw for Loose {
+        fn gain(&self, _: &Operating) -> f64 {
+            0.0
+        }
+
+        fn give_up(&self, _: &Operating, _: Cause) -> f64 {
+            0.0
+        }
+
+        fn pacing(&self, _: &Operating) -> Pacing {
+            Pacing::LooseBlocks(4)
+        }
+    }
+
+    #[test]
+    fn slow_start_sends_no_blocks() {
+        for (threshold, pacing) in [(20.0, Pacing::Unpaced), (10.0, Pacing::LooseBlocks(4))] {
+            let mut control = Windowed::new(Loose, &starting(10.0, threshold));
+            control.on_feedback(&Feedback { round_starts: true, ..Feedback::at(at(1), 1) }, &PATH);
+            assert_eq!(control.pacing(), pacing);
+        }
+    }
+
+    /// An epoch begins where slow start reaches its threshold, and with a window of the host beyond it. A time-out forgets
+    /// it.
+    #[test]
+    fn an_epoch_is_remembered_in_congestion_avoidance() {
+        let mut control = Windowed::new(Falling, &starting(10.0, 12.0));
+        assert_eq!(control.epoch_window, None);
+        // Two of three segments reach the threshold, the third takes a quarter back.
+        control.on_feedback(&Feedback::at(at(1), 3), &PATH);
+        assert_eq!((control.window, control.epoch_window), (11.75, Some(12.0)));
+        let event = |cause| Congestion { now: at(2), cause, in_flight: 10, again: false };
+        control.on_congestion(&event(Cause::Timeout), &PATH);
+        assert_eq!((control.window, control.epoch_window), (1.0, None));
+        // The threshold is half of ten now.
+        for (window, epoch) in [(8.0, Some(8.0)), (4.0, None)] {
+            control.on_adjustment(&adjusted(3, window), &PATH);
+            assert_eq!((control.window, control.epoch_window), (window, epoch));
+        }
+    }
+
+    /// It begins as well where round trips that have grown end slow start (RFC 9406): with the window that the acknowledgment
+    /// finds, before the law takes a quarter of a segment.
+    #[test]
+    fn an_epoch_begins_where_round_trips_end_slow_start() {
+        let slow_start = SlowStart::HyStart;
+        let mut control = Windowed::new(Falling, &Start { slow_start, ..Start::default() });
+        let mut before = 0.0;
+        let mut acked = 0;
+        while control.threshold().is_none() {
+            before = control.window;
+            // Eight to a round trip, of 100 ms in the first one and 200 ms in the others.
+            let rtt = Some(if acked < 8 { RTT } else { RTT * 2 });
+            let ack = Feedback { rtt, round_starts: acked % 8 == 0, ..Feedback::at(at(1), 1) };
+            control.on_feedback(&ack, &PATH);
+            acked += 1;
+        }
+        // It has grown, and five conservative round trips are over.
+        assert_eq!(acked, 8 + 5 * 8 + 1);
+        assert_eq!((control.window, control.epoch_window), (before - 0.25, Some(before)));
     }
 }

@@ -469,6 +469,15 @@ mod tests {
             share.count(&ack(10 * interval, 0), RTT);
         }
         close(share.alpha, before * math::pow(127.0 / 128.0, 2.0));
+        // A share equal to α leaves it.
+        let mut share = Share { alpha: 0.5, ..Share::default() };
+        share.count(&ack(10, 5), RTT);
+        close(share.alpha, 0.5);
+        // Round trips of 5 ms are shorter than 10. More marks than segments, which belong to what was acknowledged before,
+        // are no more than all of them.
+        let mut share = Share::default();
+        share.count(&ack(5, 20), RTT / 5);
+        close(share.alpha, 0.125);
     }
 
     /// 0.7 for a loss and 0.8 for a classic mark, at most once per `VIRTUAL_RTT`.
@@ -513,6 +522,47 @@ mod tests {
         let mut control = scream(160.0);
         told(&mut control, 1000, VIRTUAL_RTT * 4, 10, 10, 0);
         close(control.window, 157.5);
+        // On shorter round trips it is no more than that.
+        let mut control = scream(160.0);
+        told(&mut control, 1000, VIRTUAL_RTT / 2, 10, 10, 0);
+        close(control.window, 150.0);
+    }
+
+    /// Near the inflection point a quarter of it, 1/64, but only where less than a quarter of the target waits: 15 of 60 ms.
+    #[test]
+    fn marks_near_the_inflection_point_take_less_from_an_empty_queue() {
+        for (waited, left) in [(14, 157.5), (15, 150.0), (29, 150.0)] {
+            let mut control = scream(160.0);
+            control.inflection = Some(160.0);
+            control.queueing = Span::from_millis(waited).seconds();
+            let now = Time::ZERO + Span::from_seconds(1);
+            let marked = Feedback { marked: 10, ..Feedback::at(now, 10) };
+            control.on_feedback(&marked, &Path { rtt: RTT, base_rtt: RTT });
+            close(control.window, left);
+        }
+    }
+
+    /// Reactions and samples of the queue are V apart: 25 ms, or a round trip if that is shorter.
+    #[test]
+    fn short_round_trips_are_answered_and_measured_more_often() {
+        for (millis, apart) in [(10, 10), (100, 25)] {
+            let rtt = Span::from_millis(millis);
+            let at = |millis: u64| Time::ZERO + Span::from_millis(1000 + millis);
+            let control = Scream { answered: Some(at(0)), ..scream(100.0) };
+            assert!(!control.may_react(at(apart - 1), rtt) && control.may_react(at(apart), rtt));
+            let mut control = Scream { averaged: at(0), average: 0.02, ..scream(100.0) };
+            let mut average = |millis| {
+                let empty = Feedback { rtt: Some(rtt), ..Feedback::at(at(millis), 0) };
+                control.measure(&empty, rtt);
+                (control.average, control.averaged)
+            };
+            assert_eq!(average(apart - 1), (0.02, at(0)));
+            assert_eq!(average(apart), (0.0, at(apart)));
+        }
+        // Growth is cautious for 100 of them after congestion, but these are never shorter than 25 ms.
+        for (millis, calm) in [(10, 2.5), (25, 2.5), (50, 5.0)] {
+            close(Pace::of(Span::from_millis(millis)).calm, calm);
+        }
     }
 
     /// A queue below half the target takes nothing, one halfway from there to the target a quarter, one at the target
@@ -566,6 +616,35 @@ mod tests {
         unused.pace = Pace::of(RTT);
         unused.grow(congested, 1, 1.0);
         close(unused.window, 100.0);
+        // 1 + 1.5 · 66 of either round trip are 100.
+        for in_flight in [[66, 0], [60, 66]] {
+            let pace = Pace::of(RTT);
+            let mut used = Scream { congested, in_flight, pace, ..scream(99.5) };
+            used.grow(congested, 1, 1.0);
+            close(used.window, 99.5 + 1.0 / 99.5);
+        }
+        // s is a tenth at the least.
+        close(near.distance(), 0.1);
+    }
+
+    /// Nothing grows on the acknowledgment with which a recovery begins.
+    #[test]
+    fn a_recovery_begins_without_growth() {
+        for recovery_begins in [false, true] {
+            let mut control = scream(100.0);
+            let now = Time::ZERO + Span::from_seconds(1);
+            let news = Feedback { recovery_begins, in_flight: 100, ..Feedback::at(now, 1) };
+            control.on_feedback(&news, &Path { rtt: RTT, base_rtt: RTT });
+            assert_eq!(control.window > 100.0, !recovery_begins);
+        }
+    }
+
+    /// Classic marks are taken where there are any, those of L4S are needed.
+    #[test]
+    fn only_l4s_needs_its_marks() {
+        assert_eq!(classic(100.0).needs(), Needs::NONE);
+        let needs = Needs { ecn: true, accurate_ecn: true, ect1: true, ..Needs::NONE };
+        assert_eq!(scream(100.0).needs(), needs);
     }
 
     /// The inflection point is where congestion is first met after growth.
@@ -614,8 +693,8 @@ mod tests {
         assert_eq!(control.window, 50.0);
     }
 
-    /// What was in flight is the most of this round trip and the one before. When congestion was long ago, more than 100 round
-    /// trips of 25 ms, a mark takes a window that is not in use to that of the one before: 60 segments.
+    /// What was in flight is the most of this round trip and the one before. When congestion was long ago, more than 100
+    /// round trips of 25 ms, a mark takes a window that is not in use to that of the one before: 60 segments.
     #[test]
     fn a_mark_after_a_long_calm_takes_what_was_not_used() {
         for (millis, left) in [(2500, 160.0), (2501, 60.0)] {
@@ -635,5 +714,15 @@ mod tests {
             // α is 1/8 of 1, and half of it is taken.
             close(control.window, left * (1.0 - 1.0 / 16.0));
         }
+    }
+
+    /// `MIN_REF_WND`, two segments of 1500 bytes, is left also to a flow that had one in flight.
+    #[test]
+    fn a_mark_after_a_long_calm_leaves_the_least() {
+        let mut control = Scream { began: Some(Time::ZERO), in_flight: [1, 0], ..scream(160.0) };
+        let now = Time::ZERO + Span::from_seconds(3);
+        let news = Feedback { marked: 1, round_starts: true, ..Feedback::at(now, 1) };
+        control.on_feedback(&news, &Path { rtt: RTT, base_rtt: RTT });
+        close(control.window, 2.0);
     }
 }

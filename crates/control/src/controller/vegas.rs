@@ -336,3 +336,17 @@ const ENOUGH: u32 = 3;
 
 /// In the fluid the thresholds are at least this share of α on either side of their middle.
 const NARROW: f64 = 0.05;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round trip that is shorter than the smallest one known, or none, has no part in queues.
+    #[test]
+    fn no_round_trip_has_less_than_no_queue() {
+        let base = Span::from_millis(100);
+        let share = |millis| queueing_share(Span::from_millis(millis), base);
+        assert_eq!([400, 200, 100, 50, 0].map(share), [0.75, 0.5, 0.0, 0.0, 0.0]);
+        assert_eq!(queueing_share(Span::ZERO, Span::ZERO), 0.0);
+    }
+}

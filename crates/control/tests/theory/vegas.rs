@@ -1,10 +1,10 @@
 //! Brakmo and Peterson 1995.
 
-use longfat_control::{Feedback, Start};
+use longfat_control::{Cause, Feedback, Operating, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near};
+use crate::drive::{ClockedFlow, assert_near, listed, operating};
 
 /// By how much Vegas-1,3 changes 101 segments in `rounds` round trips in which so many of them wait. In the one before,
 /// which begins at 100, it knows nothing and adds one.
@@ -110,4 +110,104 @@ fn beta_is_never_below_alpha() {
         flow.round_with_delay(Span::from_seconds_f64(0.1 * 4.0 / 96.0));
     }
     assert_near(flow.window(), 102.0, 1e-3, "it grows");
+}
+
+/// Four acknowledgments with so much in flight, and a round trip twice as long as without queues: half of it waits.
+fn round_half_waiting(flow: &mut ClockedFlow, in_flight: u64) {
+    for number in 0..4 {
+        flow.ack_with(|ack| Feedback {
+            rtt: ack.rtt.map(|rtt| rtt * 2),
+            round_starts: number == 0,
+            in_flight,
+            ..ack
+        });
+    }
+}
+
+/// The thresholds belong to where the window stays: with one segment waiting as with three. What is compared is what is in
+/// flight, not a window of five, half of which would be between the two.
+#[test]
+fn the_window_stays_from_alpha_to_beta() {
+    for (in_flight, expected) in [(1, 5.8), (2, 5.0), (6, 5.0), (7, 4.2)] {
+        let mut flow = ClockedFlow::new("vegas", &[], 4.0);
+        // Four become five when nothing is known, and then change by a fifth with each of four acknowledgments.
+        (0..2).for_each(|_| round_half_waiting(&mut flow, in_flight));
+        assert_near(flow.window(), expected, 1e-9, &format!("{in_flight} in flight"));
+    }
+}
+
+/// Slow start goes on while no more than gamma waits, one of two segments in flight.
+#[test]
+fn slow_start_goes_on_at_gamma() {
+    for (in_flight, expected) in [(2, 8.0), (3, 4.0)] {
+        let start = Start { window: Segments(4.0), ..Start::default() };
+        let mut flow = ClockedFlow::starting("vegas", &[], &start);
+        round_half_waiting(&mut flow, in_flight);
+        assert_eq!(flow.window(), expected, "{in_flight} in flight");
+    }
+}
+
+/// What a round trip has decided is void after a loss, a time-out or another window from the host.
+#[test]
+fn congestion_ends_the_step_under_way() {
+    let under_way = || {
+        let mut flow = ClockedFlow::new("vegas", &[], 4.0);
+        flow.ack_with(|ack| Feedback { round_starts: true, in_flight: 4, ..ack });
+        assert_eq!(flow.window(), 4.25);
+        flow
+    };
+    let mut lossy = under_way();
+    lossy.lose();
+    lossy.ack();
+    assert_eq!(lossy.window(), 2.125);
+    let mut adjusted = under_way();
+    adjusted.adjust(8.0);
+    adjusted.ack();
+    assert_eq!(adjusted.window(), 8.0);
+    // Slow start is over with the first of the two, at half of four.
+    let mut late = under_way();
+    late.congestion(Cause::Timeout);
+    late.ack_with(|ack| Feedback { round_starts: true, in_flight: 1, ..ack });
+    late.ack();
+    assert_eq!((late.window(), late.threshold()), (2.0, Some(2.0)));
+}
+
+/// After a time-out the first round trip may double the window, whichever it was before.
+#[test]
+fn a_time_out_begins_slow_start_anew() {
+    let start = Start { window: Segments(4.0), ..Start::default() };
+    let mut flow = ClockedFlow::starting("vegas", &[], &start);
+    flow.round_with_delay(Span::ZERO);
+    assert_eq!(flow.window(), 8.0);
+    flow.congestion(Cause::Timeout);
+    assert_eq!(flow.window(), 1.0);
+    flow.round_with_delay(Span::ZERO);
+    assert_eq!(flow.window(), 2.0);
+}
+
+/// Two segments are the least, but a smaller window is not lifted by a loss.
+#[test]
+fn a_loss_lifts_no_window() {
+    let mut flow = ClockedFlow::new("vegas", &[], 1.0);
+    flow.lose();
+    assert_eq!((flow.window(), flow.threshold()), (1.0, Some(2.0)));
+}
+
+/// In the fluid a window of 100 gains a segment per round trip on an empty path, and gives up half at a loss. Where alpha and
+/// beta are both 2, the step goes from 1 to -1 within 0.1 segments on either side.
+#[test]
+fn the_fluid_takes_the_steps_of_the_packets() {
+    let vegas = listed("vegas");
+    let law = vegas.law.as_ref().expect("a law")(&vegas.defaults());
+    assert_near(law.gain(&operating(100.0)), 0.01, 1e-12, "an empty path");
+    assert_eq!(law.give_up(&operating(100.0), Cause::Loss), 0.5);
+    let mut settings = vegas.defaults();
+    settings.set("alpha", Setting::Number(2.0));
+    settings.set("beta", Setting::Number(2.0));
+    let law = vegas.law.as_ref().expect("a law")(&settings);
+    for (waiting, gain) in [(1.5, 0.01), (1.95, 0.005), (2.05, -0.005), (2.5, -0.01)] {
+        let rtt = Span::from_seconds_f64(0.1 * 100.0 / (100.0 - waiting));
+        let at = Operating { rtt, ..operating(100.0) };
+        assert_near(law.gain(&at), gain, 1e-6, &format!("{waiting} waiting"));
+    }
 }
