@@ -219,11 +219,14 @@ impl Bbr3 {
         self.steepen();
     }
 
+    /// What `UpdateRound` does for the cycle. It comes before any phase ends: the round trip that the end of Drain begins is
+    /// the first one of its wait.
+    pub(super) fn count_round(&mut self) {
+        self.cycle.rounds_since += u64::from(self.model.rounds.starts);
+    }
+
     /// `UpdateProbeBWCyclePhase`
     pub(super) fn advance(&mut self, notice: &Notice<'_>) {
-        if self.model.rounds.starts {
-            self.cycle.rounds_since += 1;
-        }
         if !self.model.full_bw_reached || self.adapt_long_term(notice) {
             return;
         }

@@ -387,6 +387,7 @@ impl CongestionControl for Bbr3 {
             }
             None => self.model.hear_nothing(),
         }
+        self.count_round();
         if feedback.marked > 0 {
             self.note_congestion(self.model.delivered);
         }

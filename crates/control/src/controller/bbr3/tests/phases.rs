@@ -1,5 +1,7 @@
 //! What leads from one phase to another, and what a phase begins anew. Sections are those of the draft.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::controller::bbr3::cycle::Probing;
 
@@ -297,15 +299,32 @@ fn a_probe_begins_when_its_wait_is_over() {
 /// less than 2 s.
 #[test]
 fn a_probe_comes_after_62_or_63_round_trips_at_the_latest() {
-    let mut seen = Vec::new();
-    for chance in 0..16 {
-        let mut told = Told { rtt: Span::from_millis(10), ..Told::new(1000.0, true) };
-        told.control.chance = Chance::new(chance);
-        seen.push(rounds_to_the_next_probe(&mut told, 1000, |_| {}));
-    }
-    seen.sort_unstable();
-    seen.dedup();
-    assert_eq!(seen, [62, 63]);
+    assert_eq!(as_luck_has_it(|told| rounds_to_the_next_probe(told, 1000, |_| {})), [62, 63]);
+}
+
+/// The same after Drain, which ends with the first acknowledgment of a round trip: `UpdateRound` has counted that one before
+/// `CheckDrainDone` begins the wait.
+#[test]
+fn the_first_probe_waits_as_long() {
+    let after_drain = |told: &mut Told| {
+        while matches!(told.control.cycle.state, State::Startup | State::Drain) {
+            told.plain(1000);
+        }
+        rounds_until_refill(told, 1000)
+    };
+    assert_eq!(as_luck_has_it(after_drain), [62, 63]);
+}
+
+/// What comes out with round trips of 10 ms, each number once.
+fn as_luck_has_it(rounds: impl Fn(&mut Told) -> u32) -> Vec<u32> {
+    let seen: BTreeSet<u32> = (0..16)
+        .map(|chance| {
+            let mut told = Told { rtt: Span::from_millis(10), ..Told::new(1000.0, true) };
+            told.control.chance = Chance::new(chance);
+            rounds(&mut told)
+        })
+        .collect();
+    seen.into_iter().collect()
 }
 
 /// The same section: in round trips, of the product and the window the smaller one counts. Losses have left a window of 10
@@ -325,6 +344,11 @@ fn rounds_to_the_next_probe(told: &mut Told, segments: u64, change: impl Fn(&mut
     told.lose(1000, 21, false);
     assert_eq!(told.control.cycle.state, State::Down);
     change(&mut told.control.model);
+    rounds_until_refill(told, segments)
+}
+
+/// So many until a probe begins.
+fn rounds_until_refill(told: &mut Told, segments: u64) -> u32 {
     let mut rounds = 0;
     while told.control.cycle.state != State::Refill {
         told.plain(segments);
