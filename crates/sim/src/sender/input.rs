@@ -197,11 +197,19 @@ impl Sender {
     }
 
     /// An acknowledgment comes back after `rtt`: what of it was queueing counts.
+    #[inline]
     pub(super) fn note_round_trip(&mut self, rtt: Span) {
         let propagation = self.config.propagation;
         self.measured.round_trip(rtt, propagation);
+        if self.config.delay_percentiles {
+            self.note_wait(rtt - propagation);
+        }
+    }
+
+    #[cold]
+    fn note_wait(&mut self, wait: Span) {
         if let Some(waits) = self.extras.as_mut().and_then(|extras| extras.waits.as_mut()) {
-            waits.add(rtt - propagation);
+            waits.add(wait);
         }
     }
 
