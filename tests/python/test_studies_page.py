@@ -1,7 +1,7 @@
 """The page of the studies: its numbers are those of the studies that it tells of.
 
-After `longfat study studies/rtt-fairness.toml`, `friendliness.toml` or `copa-turns.toml`, UPDATE=1 takes over what
-came out.
+After `longfat study studies/rtt-fairness.toml`, `friendliness.toml` or `copa-turns.toml`, UPDATE=1 takes
+over what came out.
 """
 
 from __future__ import annotations

@@ -462,8 +462,18 @@ impl RtoRestart {
 /// Scenarios are equal if they say the same, whatever else they could have chosen from.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {
-        let Self { duration, warmup, seed, sample, observe, delay_percentiles, .. } = self;
-        let Self { links, flows, traffic, catalogue: _, .. } = self;
+        let Self {
+            duration,
+            warmup,
+            seed,
+            sample,
+            observe,
+            delay_percentiles,
+            links,
+            flows,
+            traffic,
+            catalogue: _,
+        } = self;
         (*duration, *warmup) == (other.duration, other.warmup)
             && (*seed, *sample, *observe) == (other.seed, other.sample, other.observe)
             && *delay_percentiles == other.delay_percentiles
