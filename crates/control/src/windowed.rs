@@ -217,11 +217,15 @@ mod tests {
     use super::*;
     use crate::SlowStart;
 
-    /// Paces at as many segments per second as seconds have passed since the last event.
+    /// Only paces.
     #[derive(Clone, Debug)]
-    struct PacedByAge;
+    struct Paced(fn(&Operating) -> Pacing);
 
-    impl WindowLaw for PacedByAge {
+    /// At as many segments per second as seconds have passed since the last event.
+    const BY_AGE: Paced =
+        Paced(|at| at.since_event.map_or(Pacing::Unpaced, |since| Pacing::Rate(since.seconds())));
+
+    impl WindowLaw for Paced {
         fn gain(&self, _: &Operating) -> f64 {
             0.0
         }
@@ -231,7 +235,7 @@ mod tests {
         }
 
         fn pacing(&self, at: &Operating) -> Pacing {
-            at.since_event.map_or(Pacing::Unpaced, |since| Pacing::Rate(since.seconds()))
+            self.0(at)
         }
     }
 
@@ -285,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_law_is_asked_for_its_pacing_once_per_round_trip_and_at_congestion() {
-        let mut control = Windowed::new(PacedByAge, &Start::default());
+        let mut control = Windowed::new(BY_AGE, &Start::default());
         let mut pacing_at = |seconds, round_starts| {
             control.on_feedback(&Feedback { round_starts, ..Feedback::at(at(seconds), 1) }, &PATH);
             control.pacing()
@@ -326,28 +330,11 @@ mod tests {
         assert_eq!(control.window(), Segments(11.0), "slow start: one for the one in order");
     }
 
-    /// Paces in blocks that acknowledgments may bring forward.
-    #[derive(Clone, Debug)]
-    struct Loose;
-
-    impl WindowLaw for Loose {
-        fn gain(&self, _: &Operating) -> f64 {
-            0.0
-        }
-
-        fn give_up(&self, _: &Operating, _: Cause) -> f64 {
-            0.0
-        }
-
-        fn pacing(&self, _: &Operating) -> Pacing {
-            Pacing::LooseBlocks(4)
-        }
-    }
-
     #[test]
     fn slow_start_sends_no_blocks() {
         for (threshold, pacing) in [(20.0, Pacing::Unpaced), (10.0, Pacing::LooseBlocks(4))] {
-            let mut control = Windowed::new(Loose, &starting(10.0, threshold));
+            let mut control =
+                Windowed::new(Paced(|_| Pacing::LooseBlocks(4)), &starting(10.0, threshold));
             control.on_feedback(&Feedback { round_starts: true, ..Feedback::at(at(1), 1) }, &PATH);
             assert_eq!(control.pacing(), pacing);
         }

@@ -318,13 +318,13 @@ def _groups(summary: dict[str, Any]) -> dict[str, dict[str, float | None]]:
             "retransmit_rate": _mean(_known(members, "retransmit_rate")),
             "timeouts": sum(_known(members, "timeouts")),
         }
-        delays = ["queueing_delay_mean_s", *_tables.DELAY_PERCENTILES.values()]
+        delays = ["queueing_delay_mean_s", *_tables.told_percentiles(members).values()]
         found[name] |= {key: _mean(_known(members, key)) for key in delays}
     return found
 
 
 def _known(members: Sequence[dict[str, Any]], key: str) -> list[float]:
-    return [flow[key] for flow in members if flow.get(key) is not None]
+    return [flow[key] for flow in members if flow[key] is not None]
 
 
 def _mean(values: Sequence[float]) -> float | None:

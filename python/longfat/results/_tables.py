@@ -38,10 +38,15 @@ DELAY_PERCENTILES = {share: f"queueing_delay_{share}_s" for share in ("p50", "p9
 """The percentiles of the queueing delay, which flows have if the scenario asks for them."""
 
 
+def told_percentiles(flows: list[Row]) -> dict[str, str]:
+    """Those that these flows of one run have."""
+    return {share: key for share, key in DELAY_PERCENTILES.items() if flows and key in flows[0]}
+
+
 def flows(summary: list[Row]) -> TextTable:
     """One row for each long flow; a large group has three: mean, least, most."""
-    shares = [share for share, key in DELAY_PERCENTILES.items() if summary and key in summary[0]]
-    headers = ("flow", "control", "rtt", "goodput", "resent", "time-outs", "queueing", *shares)
+    percentiles = told_percentiles(summary)
+    headers = ("flow", "control", "rtt", "goodput", "resent", "time-outs", "queueing", *percentiles)
     made = TextTable(headers, words=2)
     rows: list[Row] = []
     for group, members in groups(summary).items():
@@ -52,7 +57,7 @@ def flows(summary: list[Row]) -> TextTable:
         [small(row["retransmit_rate"]) for row in rows],
         [count(row["timeouts"]) for row in rows],
         aligned([row["queueing_delay_mean_s"] for row in rows], TIME),
-        *(aligned([row[DELAY_PERCENTILES[share]] for row in rows], TIME) for share in shares),
+        *(aligned([row[key] for row in rows], TIME) for key in percentiles.values()),
     )
     for row, *cells in zip(rows, *columns, strict=True):
         made.add(row["name"], row["control"], *cells)
@@ -199,7 +204,7 @@ def _summarised(group: str, members: list[Row]) -> list[Row]:
         {"name": "most".rjust(len(head) + 4), "control": ""},
     ]
     keys = ["rtt_s", "goodput_bit_s", "retransmit_rate", "timeouts", "queueing_delay_mean_s"]
-    keys += [key for key in DELAY_PERCENTILES.values() if key in members[0]]
+    keys += told_percentiles(members).values()
     for key in keys:
         known = [flow[key] for flow in members if flow[key] is not None]
         statistics = (sum(known) / len(known), min(known), max(known)) if known else (None,) * 3

@@ -724,9 +724,9 @@ mod tests {
                     ..Feedback::at(wire.now, 10)
                 };
                 if millis == 190 {
-                    wire.flow.on_recovered(wire.now, &Path { rtt: RTT, base_rtt: RTT });
+                    wire.flow.on_recovered(wire.now, &PATH);
                 }
-                wire.flow.on_feedback(&feedback, &Path { rtt: RTT, base_rtt: RTT });
+                wire.flow.on_feedback(&feedback, &PATH);
                 if first {
                     // 100 less 10 delivered and 4 lost are in flight, and 10 may leave.
                     assert_eq!(wire.flow.window, 96.0, "recovery {recovery}");
@@ -744,11 +744,10 @@ mod tests {
     #[test]
     fn a_pause_takes_the_place_of_probe_rtt_once() {
         let longer = Span::from_millis(101);
-        let path = Path { rtt: RTT, base_rtt: RTT };
         for paused in [false, true] {
             let mut wire = Wire::settled();
             if paused {
-                wire.flow.on_restart(wire.now, &path);
+                wire.flow.on_restart(wire.now, &PATH);
             }
             wire.acknowledged(10_010, RATE, 110, longer, true);
             assert_eq!(wire.flow.rtprop, Some(longer));
@@ -768,7 +767,7 @@ mod tests {
             wire.acknowledged(10, RATE, 110, RTT, false);
         }
         assert!((wire.gain() - 1.25).abs() < 1e-9);
-        wire.flow.on_restart(wire.now, &Path { rtt: RTT, base_rtt: RTT });
+        wire.flow.on_restart(wire.now, &PATH);
         assert!((wire.gain() - 1.0).abs() < 1e-9);
     }
 
@@ -776,17 +775,16 @@ mod tests {
     /// after the first round trip of a recovery is taken from the window.
     #[test]
     fn a_time_out_gives_the_window_back() {
-        let path = Path { rtt: RTT, base_rtt: RTT };
         let mut wire = Wire::settled();
         let before = wire.flow.window;
         let (now, cause) = (wire.now, Cause::Timeout);
-        wire.flow.on_congestion(&Congestion { now, cause, in_flight: 100, again: false }, &path);
+        wire.flow.on_congestion(&Congestion { now, cause, in_flight: 100, again: false }, &PATH);
         assert_eq!(wire.flow.window, 1.0);
-        wire.flow.on_recovered(now, &path);
+        wire.flow.on_recovered(now, &PATH);
         assert_eq!(wire.flow.window, before);
         wire.flow.repair = Repair::Recovering;
         wire.flow.window = 50.0;
-        wire.flow.on_feedback(&Feedback { lost: 4, in_flight: 50, ..Feedback::at(now, 0) }, &path);
+        wire.flow.on_feedback(&Feedback { lost: 4, in_flight: 50, ..Feedback::at(now, 0) }, &PATH);
         assert_eq!(wire.flow.window, 46.0);
     }
 

@@ -402,18 +402,20 @@ mod tests {
     use super::*;
     use crate::Limited;
 
+    const RTT: Span = Span::from_millis(100);
+    const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
+
     /// Seven of 20 lost in two round trips of 100 ms are too many; six are not, nor are seven of 19 or in less time.
     #[test]
     fn the_window_falls_where_too_much_is_lost() {
-        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
         let after = |acked, lost, millis| {
             let mut flow = Copa::new(&controller().defaults(), &Start::default());
             flow.window = 100.0;
             flow.ramp.leave(100.0);
             let now = Time::ZERO + Span::from_millis(millis);
-            let rtt = Some(path.rtt);
+            let rtt = Some(PATH.rtt);
             let limited = Limited::Recovery;
-            flow.on_feedback(&Feedback { lost, rtt, limited, ..Feedback::at(now, acked) }, &path);
+            flow.on_feedback(&Feedback { lost, rtt, limited, ..Feedback::at(now, acked) }, &PATH);
             flow.window
         };
         assert_eq!(after(13, 7, 200), 70.0);
@@ -426,15 +428,14 @@ mod tests {
     /// undo it, and two segments are the least.
     #[test]
     fn losses_are_counted_anew_after_two_round_trips() {
-        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
         for (window, left) in [(100.0, 70.0), (2.5, 2.0)] {
             let mut flow = Copa::new(&controller().defaults(), &Start::default());
             flow.window = window;
             for (millis, acked, lost) in [(200, 40, 0), (400, 13, 7)] {
-                let (now, rtt) = (Time::ZERO + Span::from_millis(millis), Some(path.rtt));
+                let (now, rtt) = (Time::ZERO + Span::from_millis(millis), Some(PATH.rtt));
                 let limited = Limited::Recovery;
                 let news = Feedback { lost, rtt, limited, ..Feedback::at(now, acked) };
-                flow.on_feedback(&news, &path);
+                flow.on_feedback(&news, &PATH);
             }
             assert_eq!((flow.window, flow.threshold()), (left, Some(Segments(left))));
         }
@@ -444,7 +445,6 @@ mod tests {
     /// the way up serves the way down until the round trip is over, or not.
     #[test]
     fn the_velocity_of_one_way_does_not_serve_the_other() {
-        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
         for (turns_at_once, step) in [(false, 16.0 / (0.5 * 100.0)), (true, 1.0 / (0.5 * 100.0))] {
             let mut flow = Copa::new(&controller().defaults(), &Start::default());
             flow.turns_at_once = turns_at_once;
@@ -456,7 +456,7 @@ mod tests {
                 let rtt = Some(Span::from_millis(rtt));
                 let now = Time::ZERO + Span::from_millis(millis);
                 let acked = u64::from(millis > 0);
-                flow.on_feedback(&Feedback { rtt, ..Feedback::at(now, acked) }, &path);
+                flow.on_feedback(&Feedback { rtt, ..Feedback::at(now, acked) }, &PATH);
             }
             assert!((flow.window - (100.0 - step)).abs() < 1e-9, "{}", flow.window);
         }
@@ -481,7 +481,6 @@ mod tests {
     /// A time-out halves 1/δ as a loss does, and v is 1 again; so it is where the host asks for another window.
     #[test]
     fn a_time_out_and_a_pause_begin_with_the_least_velocity() {
-        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
         let now = Time::ZERO;
         let fast = || {
             let mut flow = Copa::new(&controller().defaults(), &Start::default());
@@ -491,11 +490,11 @@ mod tests {
         };
         let mut flow = fast();
         let cause = Cause::Timeout;
-        flow.on_congestion(&Congestion { now, cause, in_flight: 10, again: false }, &path);
+        flow.on_congestion(&Congestion { now, cause, in_flight: 10, again: false }, &PATH);
         assert_eq!((flow.velocity.v, flow.inverse), (1.0, Some(5.0)));
         let mut flow = fast();
         let window = Segments(50.0);
-        flow.on_adjustment(&Adjustment { now, window, threshold: None }, &path);
+        flow.on_adjustment(&Adjustment { now, window, threshold: None }, &PATH);
         assert_eq!((flow.velocity.v, flow.inverse), (1.0, Some(10.0)));
     }
 

@@ -418,6 +418,7 @@ mod tests {
     use super::*;
 
     const RTT: Span = VIRTUAL_RTT;
+    const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
 
     fn scream(window: f64) -> Scream {
         let start = Start { window: Segments(window), ..Start::default() };
@@ -441,7 +442,7 @@ mod tests {
     fn lost(control: &mut Scream, millis: u64) -> f64 {
         let now = Time::ZERO + Span::from_millis(millis);
         let event = Congestion { now, cause: Cause::Loss, in_flight: 100, again: false };
-        control.on_congestion(&event, &Path { rtt: RTT, base_rtt: RTT });
+        control.on_congestion(&event, &PATH);
         control.window
     }
 
@@ -537,7 +538,7 @@ mod tests {
             control.queueing = Span::from_millis(waited).seconds();
             let now = Time::ZERO + Span::from_seconds(1);
             let marked = Feedback { marked: 10, ..Feedback::at(now, 10) };
-            control.on_feedback(&marked, &Path { rtt: RTT, base_rtt: RTT });
+            control.on_feedback(&marked, &PATH);
             close(control.window, left);
         }
     }
@@ -634,7 +635,7 @@ mod tests {
             let mut control = scream(100.0);
             let now = Time::ZERO + Span::from_seconds(1);
             let news = Feedback { recovery_begins, in_flight: 100, ..Feedback::at(now, 1) };
-            control.on_feedback(&news, &Path { rtt: RTT, base_rtt: RTT });
+            control.on_feedback(&news, &PATH);
             assert_eq!(control.window > 100.0, !recovery_begins);
         }
     }
@@ -676,7 +677,6 @@ mod tests {
     /// point, too; another window comes from the host.
     #[test]
     fn each_sign_of_congestion_is_remembered() {
-        let path = Path { rtt: RTT, base_rtt: RTT };
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let mut control = scream(100.0);
         told(&mut control, 1000, RTT, 1, 1, 0);
@@ -685,11 +685,11 @@ mod tests {
         assert_eq!(control.congested, at(1010));
         let (now, cause) = (at(2000), Cause::Timeout);
         let mut control = scream(100.0);
-        control.on_congestion(&Congestion { now, cause, in_flight: 9, again: false }, &path);
+        control.on_congestion(&Congestion { now, cause, in_flight: 9, again: false }, &PATH);
         assert_eq!((control.congested, control.inflection), (now, Some(100.0)));
         assert_eq!(control.window, 1.0);
         let window = Segments(50.0);
-        control.on_adjustment(&Adjustment { now, window, threshold: None }, &path);
+        control.on_adjustment(&Adjustment { now, window, threshold: None }, &PATH);
         assert_eq!(control.window, 50.0);
     }
 
@@ -699,12 +699,11 @@ mod tests {
     fn a_mark_after_a_long_calm_takes_what_was_not_used() {
         for (millis, left) in [(2500, 160.0), (2501, 60.0)] {
             let mut control = scream(160.0);
-            let path = Path { rtt: RTT, base_rtt: RTT };
             let mut ack = |millis, in_flight, round_starts, marked| {
                 let now = Time::ZERO + Span::from_millis(millis);
                 let news =
                     Feedback { marked, in_flight, round_starts, ..Feedback::at(now, marked) };
-                control.on_feedback(&news, &path);
+                control.on_feedback(&news, &PATH);
                 control.in_flight
             };
             assert_eq!(ack(0, 90, true, 0), [90, 0]);
@@ -722,7 +721,7 @@ mod tests {
         let mut control = Scream { began: Some(Time::ZERO), in_flight: [1, 0], ..scream(160.0) };
         let now = Time::ZERO + Span::from_seconds(3);
         let news = Feedback { marked: 1, round_starts: true, ..Feedback::at(now, 1) };
-        control.on_feedback(&news, &Path { rtt: RTT, base_rtt: RTT });
+        control.on_feedback(&news, &PATH);
         close(control.window, 2.0);
     }
 }

@@ -208,7 +208,7 @@ impl Sender {
 
     #[cold]
     fn note_wait(&mut self, wait: Span) {
-        if let Some(waits) = self.extras.as_mut().and_then(|extras| extras.waits.as_mut()) {
+        if let Some(waits) = self.waits_mut() {
             waits.add(wait);
         }
     }

@@ -628,6 +628,10 @@ impl Sender {
         self.sendable = self.limit.min(end);
     }
 
+    fn waits_mut(&mut self) -> Option<&mut Durations> {
+        self.extras.as_mut()?.waits.as_mut()
+    }
+
     fn allowance_mut(&mut self) -> Option<&mut Allowance> {
         self.extras.as_mut()?.allowance.as_mut()
     }
@@ -802,7 +806,7 @@ impl Sends for Sender {
         if let Some(allowance) = self.allowance_mut() {
             allowance.begin_measuring(now);
         }
-        if let Some(waits) = self.extras.as_mut().and_then(|extras| extras.waits.as_mut()) {
+        if let Some(waits) = self.waits_mut() {
             waits.clear();
         }
     }

@@ -160,8 +160,7 @@ impl Dialogue {
     }
 
     fn of(control: &str, start: &Start, config: SenderConfig, lost: &[u64]) -> Self {
-        let selective = matches!(config.recovery, Recovery::Sack | Recovery::Rack);
-        let segments = config.segments;
+        let (selective, segments) = (config.recovery.is_selective(), config.segments);
         let control = windowed(control, start);
         Self::between(Sender::new(config, control, Time::ZERO), segments, selective, lost)
     }

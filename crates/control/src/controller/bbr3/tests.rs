@@ -65,6 +65,16 @@ impl Told {
         told
     }
 
+    /// The same, in `ProbeBW_UP` with a bound of 1000 segments, of which it had used 800.
+    fn probing_to_a_bound() -> Self {
+        let mut told = Self::cruising();
+        told.control.model.inflight_longterm = 1000.0;
+        while told.control.cycle.state != State::Up {
+            told.round(800, |feedback, _| feedback.in_flight = 800);
+        }
+        told
+    }
+
     /// The same, in `ProbeBW_UP`.
     fn probing() -> Self {
         let mut told = Self::cruising();
@@ -490,11 +500,7 @@ fn segments_lost_in_a_row_are_one_gap() {
 /// Where the bound is what limits the flow, a probe raises it by 1, 2, 4, … segments in one round trip after another.
 #[test]
 fn a_probe_raises_the_bound_twice_as_fast_in_each_round_trip() {
-    let mut told = Told::cruising();
-    told.control.model.inflight_longterm = 1000.0;
-    while told.control.cycle.state != State::Up {
-        told.round(800, |feedback, _| feedback.in_flight = 800);
-    }
+    let mut told = Told::probing_to_a_bound();
     let mut raised = Vec::new();
     for _ in 0..5 {
         let before = told.control.model.inflight_longterm;

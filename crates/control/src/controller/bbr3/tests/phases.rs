@@ -228,11 +228,7 @@ fn losses_after_the_last_sample_of_a_probe_set_no_long_term_bound() {
 /// 1000. Half a window more is again half of one.
 #[test]
 fn each_probe_counts_towards_its_own_first_increment() {
-    let mut told = Told::cruising();
-    told.control.model.inflight_longterm = 1000.0;
-    while told.control.cycle.state != State::Up {
-        told.round(800, |feedback, _| feedback.in_flight = 800);
-    }
+    let mut told = Told::probing_to_a_bound();
     let half = |feedback: &mut Feedback, _: &mut RateSample| feedback.in_flight = 1500;
     // A cautious probe ends at the bound, and is repeated.
     told.control.cycle.too_high = true;
@@ -373,11 +369,7 @@ fn down_ends_at_the_product_of_the_largest_rate() {
 /// anew when that is over: three round trips from there.
 #[test]
 fn a_plateau_counts_from_when_the_bound_no_longer_holds() {
-    let mut told = Told::cruising();
-    told.control.model.inflight_longterm = 1000.0;
-    while told.control.cycle.state != State::Up {
-        told.round(800, |feedback, _| feedback.in_flight = 800);
-    }
+    let mut told = Told::probing_to_a_bound();
     for _ in 0..6 {
         told.round(1000, |feedback, _| feedback.in_flight = 3000);
         // Another acknowledgment of the same round trip, when the window has followed the bound.
@@ -398,11 +390,7 @@ fn a_plateau_counts_from_when_the_bound_no_longer_holds() {
 /// segments in flight it stays as it is, and the probe ends after three round trips without growth.
 #[test]
 fn a_bound_that_is_not_reached_holds_nothing_back() {
-    let mut told = Told::cruising();
-    told.control.model.inflight_longterm = 1000.0;
-    while told.control.cycle.state != State::Up {
-        told.round(800, |feedback, _| feedback.in_flight = 800);
-    }
+    let mut told = Told::probing_to_a_bound();
     for state in [State::Up, State::Up, State::Down] {
         told.round(800, |feedback, _| feedback.in_flight = 800);
         assert_eq!(told.control.cycle.state, state);
