@@ -101,7 +101,7 @@ class Across:
     def slanted(self) -> bool:
         """Whether what stands at the ticks is slanted: several quantities with their units."""
         several = self._words is None and len(self._numbers) > _MOST_TICKS // 2
-        return several and not self._free and self.kind in _UNITS
+        return several and not self._free and self.kind != ""
 
     @property
     def between(self) -> float:
