@@ -9,10 +9,10 @@ use crate::fields::{Field, Fields, plural};
 use crate::interval::{Interval, interval, write_interval};
 use crate::keys;
 use crate::lengths::UNLIMITED;
-use crate::size::{amount, size};
+use crate::size::{amount, size, write_size};
 use crate::tree::Value;
 use crate::value::{NONE, count, flag, named, number, quantity, rate, wait};
-use crate::write::{number as written, write_size};
+use crate::written::number as written;
 use crate::{ACK, Size};
 
 /// A browser has six connections to a server.

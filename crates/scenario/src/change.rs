@@ -223,7 +223,7 @@ pub(crate) fn write_change(change: &Change) -> Json {
         pairs.insert("delay".into(), delay.to_string().into());
     }
     if let Some(loss) = loss {
-        pairs.insert("loss".into(), crate::write::number(*loss));
+        pairs.insert("loss".into(), crate::written::number(*loss));
     }
     if let Some(reverse) = reverse {
         pairs.insert("reverse".into(), (*reverse).into());

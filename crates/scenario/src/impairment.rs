@@ -10,7 +10,7 @@ use crate::keys;
 use crate::lengths::Ruler;
 use crate::tree::{TomlTable, Value};
 use crate::value::{count, flag, number, quantity, rate, wait, word};
-use crate::write::number as written;
+use crate::written::number as written;
 
 const JITTER_KEYS: &[&str] = &["kind", "most", "ordered", "interval", "packets"];
 const GAUSSIAN: &str = "gaussian";

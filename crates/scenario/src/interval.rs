@@ -8,7 +8,7 @@ use crate::fields::Field;
 use crate::size::shape;
 use crate::tree::{Node, Value};
 use crate::value::wait;
-use crate::write::number as written;
+use crate::written::number as written;
 
 const FAMILIES: &[&str] = &["exponential", "pareto", "uniform"];
 

@@ -37,6 +37,7 @@ mod transport;
 mod tree;
 mod value;
 mod write;
+mod written;
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 use longfat_units::parameter::shortest;
 use longfat_units::{Bytes, split, ungrouped};
+use serde_json::Value as Json;
 
 use crate::Size;
 use crate::error::{Problem, Problems, quoted};
@@ -9,6 +10,7 @@ use crate::fields::{Field, Fields};
 use crate::lengths::UNLIMITED;
 use crate::tree::Value;
 use crate::value::{NONE, number, plain_number, quantity};
+use crate::written::{number as written, object, one};
 
 const ASKED: &str = "a size such as \"10 MB\" or \"1000 packets\"";
 const FAMILIES: &[&str] = &["pareto", "exponential", "lognormal", "uniform"];
@@ -137,15 +139,6 @@ fn mean(field: Field<'_>, packet: Option<Bytes>) -> Result<f64, Problem> {
     Ok(bytes)
 }
 
-/// A mean as written in a scenario file.
-pub(crate) fn write_mean(mean: f64) -> String {
-    if mean.fract() == 0.0 {
-        Bytes(mean as u64).to_string()
-    } else {
-        format!("{} B", shortest(mean))
-    }
-}
-
 /// The shape of a Pareto distribution.
 pub(crate) fn shape(field: Field<'_>) -> Result<f64, Problem> {
     let shape = number(field, f64::MIN, f64::MAX)?;
@@ -173,4 +166,33 @@ fn uniform(field: Field<'_>, packet: Option<Bytes>) -> Result<Size, Problem> {
             .help(format!("write [\"{high}\", \"{low}\"]")));
     }
     Ok(Size::Uniform(low, high))
+}
+
+/// A size, or a distribution of sizes, as written in a scenario file.
+pub(crate) fn write_size(size: &Size) -> Json {
+    let mean = |mean: f64| ("mean", Json::from(write_mean(mean)));
+    match *size {
+        Size::Fixed(bytes) => bytes.to_string().into(),
+        Size::Pareto { mean: bytes, shape } => {
+            one("pareto", Json::Object(object([mean(bytes), ("shape", written(shape))])))
+        }
+        Size::Exponential { mean: bytes } => {
+            one("exponential", Json::Object(object([mean(bytes)])))
+        }
+        Size::LogNormal { mean: bytes, sigma } => {
+            one("lognormal", Json::Object(object([mean(bytes), ("sigma", written(sigma))])))
+        }
+        Size::Uniform(low, high) => {
+            one("uniform", Json::Array([low, high].map(|size| size.to_string().into()).into()))
+        }
+    }
+}
+
+/// A mean as written in a scenario file.
+fn write_mean(mean: f64) -> String {
+    if mean.fract() == 0.0 {
+        Bytes(mean as u64).to_string()
+    } else {
+        format!("{} B", shortest(mean))
+    }
 }

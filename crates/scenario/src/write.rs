@@ -14,17 +14,15 @@ use crate::choice::digest;
 use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::replay::write_replay;
-use crate::size::write_mean;
+use crate::size::write_size;
 use crate::trace::write_trace;
 use crate::transport::{BLOCKS, CONTROLLER, ECT1, LOOSE_BLOCKS, RATE, SPREAD};
-use crate::value::{NONE, write_frequency};
+use crate::value::NONE;
+use crate::written::{number, object, one, or_none, per_second, span};
 use crate::{
     Choice, Direction, EcnFeedback, FlowGroup, Hop, Link, Recovery, RtoEstimator, RtoRestart,
-    SavedPath, Scenario, SendQuantum, Size, Spans, TrafficGroup, Transport, WindowValidation,
+    SavedPath, Scenario, SendQuantum, Spans, TrafficGroup, Transport, WindowValidation,
 };
-
-/// Below this every whole number has a floating-point number of its own.
-const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl Scenario {
     /// The scenario as a file that states everything; reading it gives an equal scenario.
@@ -182,26 +180,6 @@ fn path(links: &[Link], path: &[Hop], reverse: bool) -> Value {
     Value::Array(path)
 }
 
-/// A size, or a distribution of sizes.
-pub(crate) fn write_size(size: &Size) -> Value {
-    let mean = |mean: f64| ("mean", Value::from(write_mean(mean)));
-    match *size {
-        Size::Fixed(bytes) => bytes.to_string().into(),
-        Size::Pareto { mean: bytes, shape } => {
-            one("pareto", Value::Object(object([mean(bytes), ("shape", number(shape))])))
-        }
-        Size::Exponential { mean: bytes } => {
-            one("exponential", Value::Object(object([mean(bytes)])))
-        }
-        Size::LogNormal { mean: bytes, sigma } => {
-            one("lognormal", Value::Object(object([mean(bytes), ("sigma", number(sigma))])))
-        }
-        Size::Uniform(low, high) => {
-            one("uniform", Value::Array([low, high].map(|size| size.to_string().into()).into()))
-        }
-    }
-}
-
 fn transport(transport: &Transport) -> Map<String, Value> {
     let Transport {
         packet,
@@ -328,32 +306,6 @@ fn spans(spans: &Spans) -> Value {
         Spans::Spread(first, last) => one("spread", pair(*first, *last)),
         Spans::Uniform(low, high) => one("uniform", pair(*low, *high)),
     }
-}
-
-fn per_second(number: f64) -> Value {
-    write_frequency(number).into()
-}
-
-fn span(span: Span) -> Value {
-    span.to_string().into()
-}
-
-/// A whole number without a decimal point, as it would be written by hand.
-pub(crate) fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < WHOLE { (value as i64).into() } else { value.into() }
-}
-
-fn or_none<T>(value: Option<T>, write: impl FnOnce(T) -> Value) -> Value {
-    value.map_or_else(|| NONE.into(), write)
-}
-
-fn object<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
-    pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
-}
-
-/// A table with this one key.
-fn one(key: &str, value: Value) -> Value {
-    Value::Object(object([(key, value)]))
 }
 
 /// A group of flows, or a change of a link.
