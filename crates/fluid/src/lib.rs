@@ -26,6 +26,7 @@ mod explicit;
 mod explicit_course;
 mod explicit_scenario;
 mod history;
+mod indescribable;
 mod labels;
 mod linear;
 mod load;
