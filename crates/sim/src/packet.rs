@@ -73,9 +73,12 @@ impl Flags {
     pub(crate) const DROPPED: Self = Self(1 << 10);
 
     const ECN: Self = Self(0b11);
+    /// All that are left, for explicit signals.
+    const SIGNALS: Self = Self(0b1_1111 << 11);
 
-    /// A bit for [`crate::explicit`], numbered down from the highest.
+    /// A bit for an explicit signal, numbered down from the highest.
     pub(crate) const fn signal(index: u16) -> Self {
+        assert!(index < 5, "the other bits are taken");
         Self(1 << (15 - index))
     }
 
@@ -153,7 +156,7 @@ impl Packet {
     /// Does this acknowledgment say all that `older` says? Not if that one has cargo or echoes a mark, or
     /// acknowledges no less. Bits that routers write for others are not looked at.
     pub(crate) fn supersedes(&self, older: &Self) -> bool {
-        let plain = |flags: Flags| flags.without(crate::explicit::RETURNED);
+        let plain = |flags: Flags| flags.without(Flags::SIGNALS);
         older.is_ack()
             && older.flow == self.flow
             && older.number < self.number
