@@ -9,13 +9,14 @@ use std::sync::Arc;
 use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::chance::Stream;
 use longfat_scenario::{Choice, EcnFeedback, ReceiveBuffer, Recovery, Transport};
-use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time, fault};
+use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time};
 use rand_core::Rng;
 
 use crate::cargo::Hold;
 use crate::durations::Durations;
 use crate::events::{Timer, Timers, Wheel};
 use crate::explicit::{Listener, Negotiation};
+use crate::member::Member;
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipes, Slots};
 use crate::port::LATEST;
@@ -165,36 +166,6 @@ impl Source {
 
     pub(crate) fn waits(&self) -> Option<&Durations> {
         self.sender()?.waits()
-    }
-}
-
-/// Which group of the scenario a flow belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Member {
-    /// A long flow: group, and index in it.
-    Long(usize, u64),
-    /// Carries the requests to a long flow of this group.
-    Requests(usize),
-    /// A short flow: traffic group, and how many flows of it came before.
-    Short(usize, u64),
-}
-
-impl Member {
-    /// The flow of the scenario that it is.
-    fn of_scenario(self) -> Option<fault::Member> {
-        match self {
-            Self::Long(group, index) => Some(fault::Member::Long(group, index)),
-            Self::Requests(_) => None,
-            Self::Short(group, index) => Some(fault::Member::Short(group, index)),
-        }
-    }
-
-    /// A number unique to the group, among long and short ones alike.
-    pub(crate) fn group(self) -> u32 {
-        match self {
-            Self::Long(group, _) | Self::Requests(group) => 2 * group as u32,
-            Self::Short(group, _) => 2 * group as u32 + 1,
-        }
     }
 }
 

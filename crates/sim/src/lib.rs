@@ -18,6 +18,7 @@ mod explicit;
 mod feed;
 mod flow;
 mod limited;
+mod member;
 mod network;
 mod numbered;
 mod options;

@@ -10,7 +10,8 @@ use rand_core::Rng as _;
 
 use crate::application::{Application, ApplicationConfig, Audience, request_packets};
 use crate::explicit::{Marker, Negotiation};
-use crate::flow::{Flow, FlowConfig, Member, Route, Source};
+use crate::flow::{Flow, FlowConfig, Route, Source};
+use crate::member::Member;
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Pipes, Slot, Slots};
@@ -18,7 +19,7 @@ use crate::port::{self, Gauge, Port, Rare, Variation, VaryingLine};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
 use crate::sender::Tracing;
-use crate::trace::Traces;
+use crate::trace::TraceEvent;
 use crate::traffic::Traffic;
 
 /// Everything that packets move through. Port `2·i` is link `i` forward, `2·i + 1` its reverse.
@@ -38,7 +39,8 @@ pub(crate) struct Network {
     pub(crate) rest: Span,
     /// The places of finished short flows.
     free: Vec<u32>,
-    pub(crate) traces: Traces,
+    /// What traced flows have done, of those that are gone, and what was taken from the others but is not due yet.
+    pub(crate) traced: Vec<TraceEvent>,
     pub(crate) traffic: Vec<Traffic>,
     pub(crate) applications: Vec<Application>,
     /// For each group of long flows, what its applications see, if it has any.
@@ -187,7 +189,7 @@ impl Network {
         }
         if let Some(traced) = source.traced() {
             traced.end(at);
-            self.traces.kept.append(traced.events());
+            self.traced.append(traced.events());
         }
         self.over.push(Reverse((at, flow)));
     }
@@ -207,6 +209,21 @@ impl Network {
             self.free.push(flow);
         }
     }
+
+    /// Takes what traced flows have done before `until`, in the order of time; at the same time in the order of the flows.
+    pub(crate) fn take_trace(&mut self, until: Time) -> Vec<TraceEvent> {
+        let mut events = std::mem::take(&mut self.traced);
+        for flow in &mut self.flows {
+            if let Some(traced) = flow.source.traced() {
+                events.append(traced.events());
+            }
+        }
+        // Each flow's are in order, and so is what was kept: runs that the sort finds.
+        events.sort_by_key(|event| event.time);
+        let due = events.partition_point(|event| event.time < until);
+        self.traced = events.split_off(due);
+        events
+    }
 }
 
 /// Builds the network of `scenario`, whose flows have no pipes yet.
@@ -220,7 +237,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         over: BinaryHeap::new(),
         rest: Span::ZERO,
         free: Vec::new(),
-        traces: Traces::default(),
+        traced: Vec::new(),
         traffic: Vec::new(),
         applications: Vec::new(),
         audiences: Vec::new(),

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::application::Exchange;
 use crate::explicit::{Listener, Negotiation};
-use crate::flow::{Flow, Member};
+use crate::flow::Flow;
+use crate::member::Member;
 use crate::network::Network;
 use crate::recording::{Column, Recording, Table};
 use crate::sender::SenderCounts;

@@ -9,8 +9,7 @@
 
 use longfat_units::{Bytes, Ecn, Segments, Span, Time};
 
-use crate::flow::Member;
-use crate::network::Network;
+use crate::member::Member;
 
 /// A traced flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,29 +157,5 @@ impl Stream {
             Member::Requests(group) => Self::Requests(group, u64::from(flow)),
             Member::Short(group, index) => Self::Short(group, index),
         }
-    }
-}
-
-/// What traced flows have done, until it is taken.
-#[derive(Debug, Default)]
-pub(crate) struct Traces {
-    /// Of flows that are gone, and what was taken from the others but is not due yet.
-    pub(crate) kept: Vec<TraceEvent>,
-}
-
-impl Traces {
-    /// Takes what has happened before `until`, in the order of time; at the same time in the order of the flows.
-    pub(crate) fn take(network: &mut Network, until: Time) -> Vec<TraceEvent> {
-        let mut events = std::mem::take(&mut network.traces.kept);
-        for flow in &mut network.flows {
-            if let Some(traced) = flow.source.traced() {
-                events.append(traced.events());
-            }
-        }
-        // Each flow's are in order, and so is what was kept: runs that the sort finds.
-        events.sort_by_key(|event| event.time);
-        let due = events.partition_point(|event| event.time < until);
-        network.traces.kept = events.split_off(due);
-        events
     }
 }

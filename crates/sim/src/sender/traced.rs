@@ -14,7 +14,7 @@ use super::{BurstSender, LimitedFor, Numbered, Sender, SenderConfig, SenderCount
 use crate::cargo::{Cargo, Report};
 use crate::durations::Durations;
 use crate::explicit::Listener;
-use crate::flow::Member;
+use crate::member::Member;
 use crate::packet::{Flags, Packet};
 use crate::trace::{
     Begun, HeardAck, Metrics, PacketNumber, Phase, SentPacket, Stream, TraceEvent, What,

@@ -29,7 +29,7 @@ use crate::report::{self, ReportSource};
 use crate::ring::Spare;
 use crate::sender::Tracing;
 use crate::series::FlowSeries;
-use crate::trace::{Stream, TraceEvent, Traces};
+use crate::trace::{Stream, TraceEvent};
 use crate::traffic::Traffic;
 use turns::Turns;
 
@@ -250,7 +250,7 @@ impl Simulation {
     /// Takes what traced flows have done up to now, in the order of time; or all that is known of it, once the run is
     /// `over`, since some of it may be known early.
     pub fn take_trace(&mut self, over: bool) -> Vec<TraceEvent> {
-        Traces::take(&mut self.network, if over { Time::NEVER } else { self.now })
+        self.network.take_trace(if over { Time::NEVER } else { self.now })
     }
 
     /// Traces nothing from now on, and forgets what was not taken.
@@ -261,7 +261,7 @@ impl Simulation {
         for traffic in &mut self.network.traffic {
             traffic.set_tracing(Tracing::Off);
         }
-        self.network.traces = Traces::default();
+        self.network.traced = Vec::new();
     }
 
     /// The share of the simulated time that has elapsed, 0 to 1.

@@ -4,7 +4,8 @@ use longfat_units::Time;
 
 use super::Simulation;
 use crate::events::Timer;
-use crate::flow::{Member, Source};
+use crate::flow::Source;
+use crate::member::Member;
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
 use crate::port::{Arrived, Departed, Fate};
