@@ -164,10 +164,12 @@ def facts(rows: pl.DataFrame) -> dict[str, Answer]:
     """Utilisation at some points, and after the change how many runs come back to 95 %, and when."""
     found: dict[str, Answer] = {}
     places = {
+        "10M": (CAPACITY, 10e6),
         "40M": (CAPACITY, 40e6),
         "640M": (CAPACITY, 640e6),
         "10G": (CAPACITY, 10e9),
         "two": (FLOWS, 2.0),
+        "few": (SHORT, LOADS[0]),
     }
     for name, paced in (("paced", True), ("unpaced", False)):
         for place, (kind, where) in places.items():
