@@ -30,6 +30,16 @@ fn a_trace_worked_out_by_hand() {
     }
 }
 
+/// What fits exactly is added: VQ + b ≤ B.
+#[test]
+fn two_packets_fill_room_for_two() {
+    let mut queue = AntiEcnQueue::new(RATE, 0.5, 2000.0);
+    for backlog in [1000.0, 2000.0, 2000.0] {
+        queue.has_spare_capacity(at(0.0), PACKET);
+        close(queue.backlog(), backlog);
+    }
+}
+
 /// Half of 8 Gbit/s until 0.4 packet times, half of 2 until 4.4, then half of 16. What is in the queue stays.
 #[test]
 fn a_rate_that_changes_worked_out_by_hand() {

@@ -156,3 +156,17 @@ fn the_virtual_capacity_stays_within_a_rate_that_changes() {
     close(state(&*policy).0, 0.49);
     arrive(&mut *policy, 5.0, 0.48, 1000.0);
 }
+
+#[test]
+fn a_limit_of_one_packet_is_enough() {
+    let limit = changed(&discipline(), "packets", &[("limit", Value::Length(1.0))]);
+    assert_eq!((discipline().check)(&limit, &site("packets")), Ok(()));
+}
+
+/// With α = 10⁶ /s a packet takes α · 1000 B = C from C̃, which is 0.8 C.
+#[test]
+fn the_virtual_capacity_is_never_below_nothing() {
+    let mut policy = avq(&[number("alpha", 1e6)]);
+    policy.on_arrival(&at(0.0), &mut chance(1));
+    assert_eq!(state(&*policy), (0.0, 1000.0));
+}

@@ -77,6 +77,23 @@ fn defaults_are_within_their_bounds_and_pass_the_check() {
     }
 }
 
+/// One packet is in service. Three that wait fill a buffer for three, to its last byte; a fifth costs a packet.
+#[test]
+fn a_buffer_is_filled_to_its_last_byte() {
+    for discipline in DISCIPLINES.iter() {
+        for capacity in [Capacity::Packets(3), Capacity::Bytes(PACKET * 3)] {
+            let mode = if matches!(capacity, Capacity::Bytes(_)) { "bytes" } else { "packets" };
+            let Some(settings) = defaults(discipline, mode) else { continue };
+            let built = (discipline.build)(&settings, &Site { capacity, ..site(mode) });
+            let mut port = FreeLink::new(built.into_queue(capacity), capacity, 1);
+            for lost in [0, 0, 0, 0, 1] {
+                port.arrive(Time::ZERO, PACKET, Ecn::Ect0);
+                assert_eq!(port.books().dropped.len(), lost, "{}: {capacity:?}", discipline.name);
+            }
+        }
+    }
+}
+
 /// What happens at a queue: after this gap a packet arrives, once this many have left.
 #[derive(Clone, Copy, Debug)]
 struct Visit {

@@ -8,6 +8,7 @@ mod conformance;
 mod decbit;
 mod drr;
 mod dualpi2;
+mod fifo;
 mod fq_codel;
 mod longest;
 mod pi;

@@ -111,6 +111,52 @@ fn what_makes_no_sense_is_refused() {
         (discipline().check)(&settings, &site("packets")).expect_err("it makes no sense")
     };
     assert_eq!(refused("b", Value::Number(1.822e-5)).0, "b");
-    assert_eq!(refused("target", Value::Length(2000.0)).0, "target");
+    assert_eq!(refused("target", Value::Length(1000.0)).0, "target", "nothing waits above it");
     assert_eq!(refused("interval", Value::Span(Span(0))).0, "interval");
+}
+
+#[test]
+fn what_just_makes_sense_is_accepted() {
+    for (name, value) in
+        [("target", Value::Length(999.0)), ("interval", Value::Span(Span(1_000_000)))]
+    {
+        let settings = changed(&discipline(), "packets", &[(name, value)]);
+        assert_eq!((discipline().check)(&settings, &site("packets")), Ok(()), "{name}");
+    }
+}
+
+/// a = 1/4, b = 1/8 and a target of two packets: three after an empty queue make p = 1/4 + 2/8 = 1/2. Half of all numbers
+/// from 0 to 1 are below a half, and a half itself is not one of them.
+#[test]
+fn a_number_that_is_the_probability_is_no_hit() {
+    let halves =
+        [("a", Value::Number(0.25)), ("b", Value::Number(0.125)), ("target", Value::Length(2.0))];
+    let mut policy =
+        policy(&discipline(), &changed(&discipline(), "packets", &halves), &site("packets"));
+    policy.on_ticks(1, behind(3).backlog);
+    assert_eq!(probability(&*policy), 0.5);
+    for (drawn, verdict) in [(0.5 - f64::EPSILON / 2.0, Verdict::Mark), (0.5, Verdict::Keep)] {
+        assert_eq!(policy.on_arrival(&behind(0), &mut Fixed::new(drawn)), verdict, "{drawn}");
+    }
+}
+
+/// p = 0 after 15 packets, five above the target. Three looks at 13 give 0.03 - 0.04, which leaves p at 0, and then
+/// 0.03 - 0.024 twice.
+#[test]
+fn a_first_look_that_changes_nothing_is_not_the_last() {
+    let mut policy = pi();
+    policy.on_ticks(1, behind(500).backlog);
+    policy.on_ticks(1, behind(15).backlog);
+    close(probability(&*policy), 0.0);
+    policy.on_ticks(3, behind(13).backlog);
+    close(probability(&*policy), 0.012);
+}
+
+#[test]
+fn without_ecn_it_drops() {
+    let changes = [("ecn", Value::Flag(false)), ("target", Value::Length(0.0))];
+    let settings = changed(&discipline(), "packets", &changes);
+    let mut policy = policy(&discipline(), &settings, &site("packets"));
+    policy.on_ticks(1, behind(20).backlog);
+    assert_eq!(policy.on_arrival(&behind(0), &mut Fixed::new(0.0)), Verdict::Drop);
 }

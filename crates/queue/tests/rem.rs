@@ -150,3 +150,24 @@ fn the_load_is_compared_with_the_rate_as_it_is() {
     interval(&mut *policy, 5, 4);
     close(state(&*policy).0, 0.8);
 }
+
+/// A price of 2.8 from 40 packets, as above. Ten packets and b* waiting leave it where it is, and two intervals without any
+/// take 1 each.
+#[test]
+fn an_interval_that_changes_nothing_may_be_followed_by_silence() {
+    let mut policy = rem();
+    interval(&mut *policy, 40, 0);
+    close(state(&*policy).0, 2.8);
+    for _ in 0..10 {
+        policy.on_arrival(&behind(0), &mut chance(1));
+    }
+    policy.on_ticks(3, behind(4).backlog);
+    close(state(&*policy).0, 0.8);
+}
+
+#[test]
+fn without_ecn_it_drops() {
+    let mut policy = rem_at(&site("packets"), 4.0, &[("ecn", Value::Flag(false))]);
+    interval(&mut *policy, 14, 8);
+    assert_eq!(policy.on_arrival(&behind(0), &mut Fixed::new(0.0)), Verdict::Drop);
+}

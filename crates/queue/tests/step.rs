@@ -30,10 +30,16 @@ fn what_cannot_be_marked_is_kept_or_dropped() {
 }
 
 #[test]
-fn a_threshold_beyond_the_buffer_is_refused() {
-    let settings = changed(&discipline(), "packets", &[("threshold", Value::Length(1001.0))]);
-    let refusal = (discipline().check)(&settings, &site("packets")).expect_err("never reached");
-    assert_eq!(refusal.0, "threshold");
+fn a_threshold_that_is_not_below_the_buffer_is_refused() {
+    let check = |threshold| {
+        let settings =
+            changed(&discipline(), "packets", &[("threshold", Value::Length(threshold))]);
+        (discipline().check)(&settings, &site("packets"))
+    };
+    assert_eq!(check(999.0), Ok(()));
+    for threshold in [1000.0, 1001.0] {
+        assert_eq!(check(threshold).expect_err("never exceeded").0, "threshold");
+    }
 }
 
 /// In a buffer of bytes the threshold is one of bytes.
