@@ -486,6 +486,14 @@ mod tests {
         }
     }
 
+    /// Three of four queues are the longest: they are found in turn by number, the first of them first.
+    #[test]
+    fn of_equal_queues_the_first_is_found_first() {
+        let mut longest = Longest::default();
+        let found = [(); 5].map(|()| longest.find(4, |queue| [3, 1, 3, 3][queue]));
+        assert_eq!(found, [0, 2, 3, 0, 2]);
+    }
+
     /// Against the longest found by looking at all of them, of several the next in turn, for counts that are no powers
     /// of two as well.
     #[test]

@@ -7,18 +7,29 @@ use longfat_queue::{Capacity, Item, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Time};
 
-use crate::support::{FreeLink, PACKET, changed, observed_in, site};
+use crate::support::{Change, FreeLink, PACKET, changed, observed_in, site};
 
-fn port(isolation: &'static str, seed: u64) -> FreeLink {
-    let changes =
-        [("isolation", Value::Word(isolation.into())), ("quantum", Value::Number(1000.0))];
-    let settings = changed(&discipline(), "packets", &changes);
+fn port_with(seed: u64, changes: &[Change]) -> FreeLink {
+    let settings = changed(&discipline(), "packets", changes);
     let site = Site { capacity: Capacity::Unbounded, ..site("packets") };
     FreeLink::new(
         (discipline().build)(&settings, &site).into_queue(Capacity::Unbounded),
         Capacity::Unbounded,
         seed,
     )
+}
+
+/// A turn is worth one packet of the largest size.
+const ONE_PACKET: Change = ("quantum", Value::Number(1000.0));
+
+fn port(isolation: &'static str, seed: u64) -> FreeLink {
+    port_with(seed, &[("isolation", Value::Word(isolation.into())), ONE_PACKET])
+}
+
+/// The same where a set is all that there is, and each source has its share.
+fn one_set(seed: u64) -> FreeLink {
+    let by_source = ("isolation", Value::Word("sources".into()));
+    port_with(seed, &[by_source, ONE_PACKET, ("queues", Value::Number(8.0))])
 }
 
 /// The packets that flows between these hosts send of 1200, while all of them have some waiting.
@@ -227,4 +238,102 @@ fn a_full_buffer_loses_one_packet_of_one_of_whole_sets() {
         // One is in service.
         assert_eq!(port.books().dropped.len(), (count as usize).saturating_sub(101));
     }
+}
+
+/// Places are for hosts that have something waiting: eight have come and gone, and eight others find a place each in a
+/// set of eight. All have one flow, so all get the same.
+#[test]
+fn hosts_that_have_gone_leave_their_places() {
+    let mut port = one_set(1);
+    let item = |host| Item {
+        flow: host,
+        source: host,
+        destination: 100,
+        bytes: PACKET,
+        ..Item::default()
+    };
+    (0..8).for_each(|host| port.arrive_as(Time::ZERO, item(host)));
+    while port.is_busy() {
+        port.depart(Time::ZERO);
+    }
+    for _ in 0..101 {
+        (8..16).for_each(|host| port.arrive_as(Time::ZERO, item(host)));
+    }
+    let begun = port.books().sent.len();
+    (0..400).for_each(|_| port.depart(Time::ZERO));
+    let mut sent = [0; 8];
+    port.books().sent[begun..].iter().for_each(|item| sent[item.flow as usize - 8] += 1);
+    close(&sent, &[50; 8]);
+}
+
+/// The flows that have sent since `from`, by their order.
+fn flows(port: &FreeLink, from: usize) -> Vec<u32> {
+    port.books().sent[from..].iter().map(|item| item.flow).collect()
+}
+
+/// A host's flow 9, which has always more packets of 600 bytes, and flow 3 with a single one of a quantum: that uses up
+/// its credit with all that it has, and waits for its next turn. Flow 9 is bulk, and has 200 bytes of credit left.
+fn one_waits() -> FreeLink {
+    let mut port = port("sources", 1);
+    (0..20).for_each(|_| port.arrive_as(Time::ZERO, of_host(9, 600)));
+    port.arrive_as(Time::ZERO, of_host(3, 1000));
+    (0..3).for_each(|_| port.depart(Time::ZERO));
+    assert_eq!(flows(&port, 0), [9, 9, 3, 9]);
+    port
+}
+
+fn of_host(flow: u32, bytes: u64) -> Item {
+    Item { flow, source: 1, bytes: Bytes(bytes), ..Item::default() }
+}
+
+/// A packet comes while its queue waits: that is bulk now, the second of its host. So the first turn of flow 4 is worth
+/// 500 bytes, which is two packets of 400, where it would be three with 1000.
+#[test]
+fn a_queue_that_waits_is_bulk_with_its_next_packet() {
+    let mut port = one_waits();
+    port.arrive_as(Time::ZERO, of_host(3, 100));
+    (0..3).for_each(|_| port.arrive_as(Time::ZERO, of_host(4, 400)));
+    (0..3).for_each(|_| port.depart(Time::ZERO));
+    assert_eq!(flows(&port, 4), [4, 4, 9]);
+}
+
+/// The queue is found empty, and what it was is forgotten: its next two packets, of a fifth of a quantum, do not make it
+/// bulk. So flow 9 is the only one that is, and the first turn of flow 4 is worth 1000 bytes.
+#[test]
+fn a_queue_that_has_left_no_longer_waits() {
+    let mut port = one_waits();
+    (0..3).for_each(|_| port.depart(Time::ZERO));
+    assert_eq!(observed_in(port.queue())["active_queues"], 1.0);
+    (0..2).for_each(|_| port.arrive_as(Time::ZERO, of_host(3, 100)));
+    (0..3).for_each(|_| port.arrive_as(Time::ZERO, of_host(4, 400)));
+    (0..6).for_each(|_| port.depart(Time::ZERO));
+    assert_eq!(flows(&port, 7), [3, 3, 4, 4, 4, 9]);
+}
+
+/// A ninth flow finds the eight queues of the only set in use, and its packet waits with those of another flow. Once the
+/// queue of flow 0 is empty its second packet has that to itself, and passes the first one; unless it was that queue that
+/// it shared.
+#[test]
+fn a_flow_that_shared_a_queue_passes_itself() {
+    let mut passed = 0;
+    for seed in 0..20 {
+        let mut port = one_set(seed);
+        let item = |flow| Item { flow, source: flow, bytes: PACKET, ..Item::default() };
+        port.arrive_as(Time::ZERO, item(0));
+        for _ in 0..3 {
+            (1..8).for_each(|flow| port.arrive_as(Time::ZERO, item(flow)));
+        }
+        port.arrive_as(Time::ZERO, item(8));
+        while observed_in(port.queue())["active_queues"] == 8.0 {
+            port.depart(Time::ZERO);
+        }
+        port.arrive_as(Time::ZERO, item(8));
+        while port.is_busy() {
+            port.depart(Time::ZERO);
+        }
+        assert!(port.queue().reorders());
+        let of_eight = port.books().sent.iter().filter(|item| item.flow == 8);
+        passed += u32::from(!of_eight.is_sorted_by_key(|item| item.id));
+    }
+    assert!((10..=20).contains(&passed), "{passed} of 20");
 }

@@ -135,6 +135,32 @@ fn a_queue_that_comes_back_soon_is_held_as_it_was() {
     }
 }
 
+/// RFC 8289, section 5: soon is less than 16 intervals after the next drop would have been due, and 16 themselves are
+/// not. Three drops until 276 ms make n = 3 and n₀ = 1, the next due at 205 + 100/√2 + 100/√3 ms. Packets that come back
+/// are late for the first time exactly 1600 ms after that, or a picosecond before; the next drop is due 100 ms later, or
+/// 70.71.
+#[test]
+fn sixteen_intervals_themselves_are_too_long() {
+    const DUE: u64 = 205_000_000_000 + 70_710_678_118 + 57_735_026_918;
+    for (early, second) in [(0, 100), (1, 71)] {
+        let mut port = dropping();
+        arrive(&mut port, 0, 1000);
+        assert_eq!(hits(&mut port, 1..=300), [105, 205, 276]);
+        drain(&mut port, 300);
+        let first = DUE + 1_600_000_000_000 - early;
+        let before = |millis: u64| Time(first - millis * 1_000_000_000);
+        (0..300).for_each(|_| port.arrive(before(105), PACKET, Ecn::Ect0));
+        port.depart(before(100));
+        port.depart(Time(first));
+        assert_eq!(port.books().dropped.len(), 4, "the first");
+        let after = |millis: u64| Time(first + millis * 1_000_000_000);
+        (1..second).for_each(|at| port.depart(after(at)));
+        assert_eq!(port.books().dropped.len(), 4, "{early} ps early");
+        port.depart(after(second));
+        assert_eq!(port.books().dropped.len(), 5, "{early} ps early");
+    }
+}
+
 /// The third drop, due at 275.71 ms, takes the last of the old packets; the one behind it came at 274 and is in time.
 /// That ends the dropping, and the drop counts all the same: n = 3 and n₀ = 1. The newer packets are late from 105 ms
 /// after they came; n resumes at 2 there, so the second drop is due 100/√2 = 70.71 ms after the first, at 449.71.

@@ -159,3 +159,41 @@ fn flows_are_spread_evenly() {
     let mean = sum / 300.0;
     assert!((mean - 95.3).abs() < 0.4, "{mean}");
 }
+
+/// Section 4.1: a queue that has no turn coming gets a quantum with its next packet, whatever it had left or owed when it
+/// was found empty. After 400 bytes and after 1400 flow 2 sends two of its 600 bytes before the turn of flow 1.
+#[test]
+fn a_flow_that_comes_back_begins_with_a_quantum() {
+    for bytes in [400, 1400] {
+        let mut port = port(Capacity::Unbounded, 1, &[ONE_PACKET]);
+        let item = |flow, bytes| Item { flow, bytes: Bytes(bytes), ..Item::default() };
+        port.arrive_as(ms(0), item(2, bytes));
+        port.depart(ms(0));
+        assert_eq!(observed_in(port.queue())["active_queues"], 0.0);
+        arrive(&mut port, 0, 1, 3);
+        (0..3).for_each(|_| port.arrive_as(ms(0), item(2, 600)));
+        (0..3).for_each(|_| port.depart(ms(0)));
+        let flows: Vec<_> = port.books().sent.iter().map(|item| item.flow).collect();
+        assert_eq!(flows, [2, 1, 2, 2, 1], "after {bytes} B");
+    }
+}
+
+/// RFC 8289, section 5: an empty queue is not above the target. Flow 1 has waited for more than 5 ms at 10 ms, so that
+/// its packets would be late from 110 ms on. Then three packets of flow 2 take the places of its last two, and its queue
+/// is found empty. What comes behind a packet of flow 3 at 200 ms has waited for 6 ms at 206, and is late from 306 ms on.
+#[test]
+fn a_queue_that_a_full_buffer_has_emptied_is_not_late() {
+    let mut port = port(Capacity::Packets(3), 1, &[]);
+    arrive(&mut port, 0, 1, 4);
+    port.depart(ms(10));
+    let small = Item { flow: 2, bytes: Bytes(300), ..Item::default() };
+    (0..3).for_each(|_| port.arrive_as(ms(10), small));
+    assert_eq!(dropped(&port), [2, 3]);
+    (0..4).for_each(|_| port.depart(ms(11)));
+    assert_eq!(observed_in(port.queue())["active_queues"], 0.0);
+    arrive(&mut port, 200, 3, 1);
+    arrive(&mut port, 200, 1, 3);
+    port.depart(ms(206));
+    assert_eq!(dropped(&port), [2, 3]);
+    assert_eq!(sent(&port).last(), Some(&8));
+}

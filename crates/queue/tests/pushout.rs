@@ -1,9 +1,13 @@
 //! The storage of pushout checked against its rule, written as plainly as possible.
 
-use longfat_queue::Pushout;
+use longfat_queue::discipline::pushout::discipline;
+use longfat_queue::{Capacity, Item, Pushout, Site};
+use longfat_units::Time;
 use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+
+use crate::support::{FreeLink, PACKET, changed, site};
 
 /// Ranks and names in the order of arrival.
 #[derive(Debug, Default)]
@@ -69,6 +73,44 @@ fn of_equal_ranks_the_most_recent_goes_first() {
     }
     assert_eq!((0..3).map_while(|_| storage.push_out()).collect::<Vec<_>>(), [99, 98, 97]);
     assert_eq!(storage.take(), Some(0));
+}
+
+/// The first of two leaves, and a third takes its place in the storage: it came last, wherever it is.
+#[test]
+fn the_most_recent_is_not_told_by_its_place() {
+    let mut storage = Pushout::default();
+    (0..2).for_each(|name| storage.put(7, name));
+    assert_eq!(storage.take(), Some(0));
+    storage.put(7, 2);
+    assert_eq!([storage.push_out(), storage.push_out()], [Some(2), Some(1)]);
+}
+
+/// Of the ranks 5, 9 and 3 the first leaves and the second is pushed out; both are neighbours in the storage, where nothing
+/// is left then. The third is the lowest priority.
+#[test]
+fn what_has_gone_is_not_the_lowest() {
+    let mut storage = Pushout::default();
+    for (name, rank) in [5, 9, 3].into_iter().enumerate() {
+        storage.put(rank, name);
+    }
+    assert_eq!([storage.take(), storage.push_out()], [Some(0), Some(1)]);
+    assert_eq!(storage.lowest(), Some(3));
+    assert_eq!(storage.push_out(), Some(2));
+}
+
+/// One packet is in service and two of rank 3 fill the buffer. One of the same rank is dropped itself, one of a higher
+/// priority takes the place of the last of them.
+#[test]
+fn a_full_buffer_keeps_what_came_first_of_equal_ranks() {
+    let capacity = Capacity::Packets(2);
+    let site = Site { capacity, ..site("packets") };
+    let queue = (discipline().build)(&changed(&discipline(), "packets", &[]), &site);
+    let mut port = FreeLink::new(queue.into_queue(capacity), capacity, 1);
+    for rank in [3, 3, 3, 3, 2] {
+        port.arrive_as(Time::ZERO, Item { rank, bytes: PACKET, ..Item::default() });
+    }
+    let dropped: Vec<_> = port.books().dropped.iter().map(|item| item.id).collect();
+    assert_eq!(dropped, [3, 2]);
 }
 
 #[test]

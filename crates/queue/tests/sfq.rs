@@ -124,3 +124,23 @@ fn pairs_of_hosts_are_told_apart_by_both_ends() {
     let sent: Vec<_> = port.books().sent.iter().map(|item| item.destination).collect();
     assert_eq!(sent, [9, 2, 3, 2, 3, 2, 3]);
 }
+
+/// Two packets of a flow wait when the salt changes, and a third one comes. With half of the salts it goes into the other
+/// queue, whose turn comes before the second one's.
+#[test]
+fn packets_pass_one_another_if_the_salt_changes() {
+    for (perturb, passes) in [(Span::from_seconds(10), true), (Span::ZERO, false)] {
+        let changes = [("queues", Value::Number(2.0)), ("perturb", Value::Span(perturb))];
+        let mut passed = false;
+        for seed in 0..20 {
+            let mut port = port(Capacity::Unbounded, seed, &changes);
+            assert_eq!(port.queue().reorders(), passes);
+            arrive(&mut port, Time::ZERO, 0, 1000, 3);
+            let later = Time::ZERO + Span::from_seconds(10);
+            arrive(&mut port, later, 0, 1000, 1);
+            (0..3).for_each(|_| port.depart(later));
+            passed |= !port.books().sent.is_sorted_by_key(|item| item.id);
+        }
+        assert_eq!(passed, passes, "{perturb}");
+    }
+}
