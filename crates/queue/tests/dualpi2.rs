@@ -150,6 +150,29 @@ fn in_overload_marks_become_drops() {
     }
 }
 
+/// RFC 9332, appendix A.2: overload begins where k p' reaches 1, which is where p' itself does if k is 1. After seconds of
+/// waiting it has.
+#[test]
+fn a_coupled_probability_of_one_is_overload() {
+    let mut port = port(&[("coupling", Value::Number(1.0))]);
+    arrive(&mut port, 0, Ecn::Ect1, 100);
+    port.depart(us(5_000_000));
+    close(observed_in(port.queue())["base_probability"], 1.0);
+    port.depart(us(5_000_000));
+    assert_eq!(port.books().dropped.len(), 98);
+}
+
+/// With a share of a half each packet of the one queue earns one of the other, which has the next turn.
+#[test]
+fn with_half_of_the_bytes_the_queues_take_turns() {
+    let mut port = port(&[("classic_share", Value::Number(0.5))]);
+    arrive(&mut port, 0, Ecn::Ect0, 1);
+    arrive(&mut port, 0, Ecn::Ect1, 4);
+    arrive(&mut port, 0, Ecn::Ect0, 4);
+    (0..8).for_each(|_| port.depart(us(0)));
+    assert_eq!(sent(&port), [0, 1, 5, 2, 6, 3, 7, 4, 8]);
+}
+
 /// Both queues are full: one byte in sixteen is for the classic one.
 #[test]
 fn the_classic_queue_does_not_starve() {

@@ -1,7 +1,9 @@
 //! PIE, by traces worked out from RFC 8033, sections 4 and 5 and appendix A.
 
+use std::ops::RangeInclusive;
+
 use longfat_queue::discipline::pie::discipline;
-use longfat_queue::{Capacity, Host, Item, Site};
+use longfat_queue::{Capacity, Host, Item, PacketQueue, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Ecn, RouterHeader, Span, Time};
 use rand_core::Rng;
@@ -395,4 +397,150 @@ fn the_last_look_of_a_long_silence_counts() {
     close(probability(&port), 1.0);
     arrive(&mut port, DAY + 15, Ecn::Ect0, 1);
     close(probability(&port), 0.0);
+}
+
+/// Half of a target of 15 ms and a picosecond is more than 7.5 ms, which is therefore short; half of 15 ms is not.
+#[test]
+fn half_of_an_odd_target_is_not_rounded() {
+    for (target, is_short) in [(15_000_000_000, false), (15_000_000_001, true)] {
+        let target = ("target", Value::Span(Span(target)));
+        let mut port = port(&[NO_BURST, ("beta", Value::Number(0.0)), target]);
+        arrive(&mut port, 0, Ecn::NotEct, 100);
+        arrive(&mut port, 285, Ecn::NotEct, 1);
+        while port.is_busy() {
+            port.depart(ms(285));
+        }
+        (0..50).for_each(|_| port.arrive(Time(292_500_000_000), PACKET, Ecn::NotEct));
+        let before = port.books().dropped.len();
+        arrive(&mut port, 301, Ecn::NotEct, 500);
+        assert_eq!(port.books().dropped.len() == before, is_short);
+    }
+}
+
+const SECOND: Span = Span::from_seconds(1);
+
+/// A target of a second and looks at every second one, without beta: the first look finds one second too much, and the
+/// second one three. The first takes p to alpha/2048, which is `probability` itself.
+fn from_zero_to(probability: f64) -> [Change; 5] {
+    [
+        NO_BURST,
+        ("target", Value::Span(SECOND)),
+        ("interval", Value::Span(SECOND * 2)),
+        ("alpha", Value::Number(2048.0 * probability)),
+        ("beta", Value::Number(0.0)),
+    ]
+}
+
+/// Section 4.2: Δ is divided by 2048 below 10⁻⁶, and by 512 from there on, and so forth. Section 5.5: from 0.1 on Δ is at
+/// most 0.02.
+#[test]
+fn at_the_edge_of_a_scale_the_next_one_holds() {
+    for (edge, step) in [
+        (1e-6, 3.0 * 0.002_048 / 512.0),
+        (1e-5, 3.0 * 0.020_48 / 128.0),
+        (1e-4, 3.0 * 0.2048 / 32.0),
+        (1e-3, 3.0 * 2.048 / 8.0),
+        (0.1, 0.02),
+    ] {
+        let mut port = port(&from_zero_to(edge));
+        arrive(&mut port, 0, Ecn::Ect0, 2);
+        arrive(&mut port, 2000, Ecn::Ect0, 1);
+        assert_eq!(probability(&port), edge);
+        arrive(&mut port, 4000, Ecn::Ect0, 1);
+        close(probability(&port), edge + step);
+    }
+}
+
+/// Section 4.1: a short wait is left alone while p < 0.2. The first look, at 4097 s, finds 4096 s too much: p = 0.2 ·
+/// 4096/2048 = 0.4. The second one finds nothing, a second too little: p = 0.4 - 0.2, and of 500 packets about a hundred
+/// are dropped.
+#[test]
+fn at_a_fifth_a_short_wait_no_longer_helps() {
+    let mut port = port(&[
+        NO_BURST,
+        ("target", Value::Span(SECOND)),
+        ("interval", Value::Span(SECOND * 4097)),
+        ("alpha", Value::Number(0.2)),
+        ("beta", Value::Number(0.0)),
+        ("derandomize", Value::Flag(false)),
+    ]);
+    arrive(&mut port, 0, Ecn::NotEct, 2);
+    arrive(&mut port, 4_097_000, Ecn::NotEct, 1);
+    assert_eq!(probability(&port), 0.4);
+    while port.is_busy() {
+        port.depart(ms(4_097_000));
+    }
+    arrive(&mut port, 8_194_000, Ecn::NotEct, 500);
+    assert_eq!(probability(&port), 0.2);
+    assert!(port.books().dropped.len() > 50, "{}", port.books().dropped.len());
+}
+
+/// An endless queue whose first look comes with the next packet, with ten packets in line.
+fn standing(changes: &[Change], host: &mut Tosses) -> Box<dyn PacketQueue> {
+    let settings = changed(&discipline(), "packets", changes);
+    let site = Site { capacity: Capacity::Unbounded, ..site("packets") };
+    let mut queue = (discipline().build)(&settings, &site).into_queue(Capacity::Unbounded);
+    (0..10).for_each(|_| come(&mut *queue, 0, 0..=0, host));
+    queue
+}
+
+/// Packets with these numbers come at that millisecond.
+fn come(queue: &mut dyn PacketQueue, at: u64, ids: RangeInclusive<u32>, host: &mut Tosses) {
+    queue.advance(ms(at));
+    for id in ids {
+        let item = Item { id, bytes: PACKET, arrived: ms(at), ..Item::default() };
+        queue.enqueue(ms(at), item, host);
+    }
+}
+
+/// Section 5.4: below a sum of 0.85 nothing is dropped, and from 8.5 on the next packet is. With p = 0.85 tosses that
+/// always hit take the first packet, with p = 0.5 tosses that never do let the seventeenth be the first.
+#[test]
+fn the_bounds_of_the_sum_belong_to_what_is_above_them() {
+    for (p, toss, first) in [(0.85, 0.0, 1), (0.5, 0.999, 17)] {
+        let mut host = Tosses::new(toss);
+        let mut queue = standing(&from_zero_to(p), &mut host);
+        come(&mut *queue, 2000, 1..=20, &mut host);
+        assert_eq!(host.dropped.first(), Some(&first), "p = {p}");
+    }
+}
+
+/// Section 5.4: the sum is nothing while p is. Looks at every second, with beta = 0.04 · 2048 /s alone: at 1 s the wait
+/// has grown by one, and p = 0.04, which ten packets sum up to 0.4. At 2 s what is first has waited for 0.6 s, less than
+/// before but more than half the target: p = 0. At 3 s p = 0.04 again, and the 22nd packet finds 0.88.
+#[test]
+fn the_sum_begins_anew_where_the_probability_is_zero() {
+    let mut host = Tosses::new(0.0);
+    let changes = [
+        NO_BURST,
+        ("target", Value::Span(SECOND)),
+        ("interval", Value::Span(SECOND)),
+        ("alpha", Value::Number(1e-6)),
+        ("beta", Value::Number(0.04 * 2048.0)),
+    ];
+    let mut queue = standing(&changes, &mut host);
+    come(&mut *queue, 1000, 0..=9, &mut host);
+    while queue.dequeue(ms(1000), &mut host).is_some() {}
+    // Left alone: no more than two in line.
+    come(&mut *queue, 1400, 0..=2, &mut host);
+    come(&mut *queue, 2000, 0..=0, &mut host);
+    come(&mut *queue, 3000, 1..=22, &mut host);
+    assert_eq!(host.marked, [22]);
+}
+
+/// Section 4.2: p decays by 2 % at each look that finds nothing, as the one before it did. With a target of 0 and without
+/// beta nothing else moves it once the queue has drained at 15 ms, with p = 1: looks at 30, 45, 60 and 75 ms.
+#[test]
+fn a_probability_of_one_decays_where_nothing_waits() {
+    let zero = ("target", Value::Span(Span::ZERO));
+    let mut port =
+        port(&[NO_BURST, zero, ("alpha", Value::Number(1e6)), ("beta", Value::Number(0.0))]);
+    arrive(&mut port, 0, Ecn::NotEct, 2);
+    arrive(&mut port, 15, Ecn::NotEct, 1);
+    close(probability(&port), 1.0);
+    while port.is_busy() {
+        port.depart(ms(15));
+    }
+    arrive(&mut port, 75, Ecn::NotEct, 1);
+    close(probability(&port), 0.98 * 0.98 * 0.98);
 }

@@ -175,6 +175,24 @@ fn while_it_waits_red_draws_no_random_number() {
     assert_eq!(chance.asked, 1);
 }
 
+/// With `max_p` = 1 half way from 10 to 20 `p_b` is 1/2. The first packet counts as one: `p_a` is 0.5/(1 - 0.5) for the
+/// second.
+#[test]
+fn a_hit_that_is_certain_draws_no_random_number() {
+    let changes = [
+        number("weight", 1.0),
+        length("min", 10.0),
+        length("max", 20.0),
+        number("max_p", 1.0),
+        flag("wait", false),
+    ];
+    let mut policy = red("packets", &changes);
+    let mut chance = Fixed::new(0.999);
+    assert_eq!(policy.on_arrival(&behind(15), &mut chance), Verdict::Keep);
+    assert_eq!(policy.on_arrival(&behind(15), &mut chance), Verdict::Mark);
+    assert_eq!(chance.asked, 0);
+}
+
 /// The verdict on the second packet above `min_th` with the given average, if it is chosen at random.
 fn verdict_at(average: u64, changes: &[Change]) -> Verdict {
     let thresholds = [number("weight", 1.0), length("min", 10.0), length("max", 20.0)];
@@ -280,6 +298,19 @@ fn a_full_buffer_counts_as_a_sample_and_as_a_drop() {
     assert_eq!(policy.on_arrival(&behind(15), &mut chance), Verdict::Mark);
 }
 
+/// A packet that a full buffer drops may be the first above `min_th`. It restarts the count like any drop, and the next
+/// one is the first since a drop: `p_a` = `p_b` = 0.05.
+#[test]
+fn a_spell_may_begin_with_a_full_buffer() {
+    let changes =
+        [number("weight", 1.0), length("min", 10.0), length("max", 20.0), flag("wait", false)];
+    for (drawn, verdict) in [(0.049, Verdict::Mark), (0.051, Verdict::Keep)] {
+        let mut policy = red("packets", &changes);
+        policy.on_overflow(&behind(15));
+        assert_eq!(policy.on_arrival(&behind(15), &mut Fixed::new(drawn)), verdict, "{drawn}");
+    }
+}
+
 #[test]
 fn in_bytes_the_queue_and_the_thresholds_are_bytes() {
     // 0.1 and 0.3 bdp are 100 kB and 300 kB; two packets of 100 kB are 200 kB.
@@ -359,6 +390,10 @@ fn thresholds_that_make_no_sense_are_refused() {
     assert_eq!(key, "max");
     assert!(reason.contains("buffer (1000000 B)"), "{reason}");
 
+    for (mode, max) in [("packets", 1000.0), ("bytes", 1_000_000.0)] {
+        let full = changed(&discipline(), mode, &[length("max", max)]);
+        assert_eq!((discipline().check)(&full, &site(mode)), Ok(()), "the buffer itself");
+    }
     let endless = Site { capacity: Capacity::Unbounded, ..here };
     let far = changed(&discipline(), "packets", &[length("max", 1e9)]);
     assert_eq!((discipline().check)(&far, &endless), Ok(()));
