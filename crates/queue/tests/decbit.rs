@@ -84,3 +84,15 @@ fn a_bit_that_is_set_stays() {
     policy.on_header(Bytes(1000), &mut header);
     assert_eq!(header.code, 1);
 }
+
+/// Nor does it lower a code from elsewhere that says more than the bit: two packets for 10 µs are a mean of two.
+#[test]
+fn a_larger_code_stays() {
+    let mut policy = decbit();
+    arrive(&mut *policy, 0);
+    arrive(&mut *policy, 0);
+    assert!(arrive(&mut *policy, 10).1);
+    let mut header = RouterHeader { code: 3, ..RouterHeader::default() };
+    policy.on_header(Bytes(1000), &mut header);
+    assert_eq!(header.code, 3);
+}

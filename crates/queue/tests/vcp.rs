@@ -104,11 +104,27 @@ fn an_aim_that_adapts_goes_for_the_mean_that_the_rate_asks_for() {
     close(gamma(8_000_000_000, 2_000_000, 0, 10_000), 0.1);
 }
 
+/// Between the bounds of γ, 0.999 and 0.1, are 899 steps of 0.001. A queue of 4 MB counts half, which is a load of 2, and
+/// leads to the lower one; without it the link is empty. A million samples in one call are 5000 times ten intervals.
+#[test]
+fn a_long_silence_leads_from_one_bound_to_the_other() {
+    let adapting =
+        [("interval", Value::Span(Span::from_millis(1))), ("gamma", Value::Word("auto".into()))];
+    let mut policy = vcp(&adapting);
+    for (waiting, gamma) in [(0, 0.999), (4_000_000, 0.1), (0, 0.999)] {
+        policy.on_ticks(1_000_000, Backlog { packets: 1, bytes: Bytes(waiting) });
+        close(observed(&*policy)["gamma"], gamma);
+    }
+}
+
 #[test]
 fn an_interval_has_room_for_its_samples() {
-    let settings =
-        changed(&discipline(), "packets", &[("interval", Value::Span(Span(19_999_999)))]);
-    let (key, reason) = (discipline().check)(&settings, &site("packets")).expect_err("too short");
+    let check = |interval| {
+        let settings = changed(&discipline(), "packets", &[("interval", Value::Span(interval))]);
+        (discipline().check)(&settings, &site("packets"))
+    };
+    assert_eq!(check(Span(20_000_000)), Ok(()));
+    let (key, reason) = check(Span(19_999_999)).expect_err("too short");
     assert_eq!(key, "interval");
     assert!(reason.contains("at least 20 us"), "{reason}");
 }

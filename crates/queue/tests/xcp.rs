@@ -15,8 +15,12 @@ const SITE: Site = Site {
     round_trip: None,
 };
 
+fn xcp_at(site: &Site) -> Box<dyn Policy> {
+    policy(&discipline(), &changed(&discipline(), "packets", &[]), site)
+}
+
 fn xcp() -> Box<dyn Policy> {
-    policy(&discipline(), &changed(&discipline(), "packets", &[]), &SITE)
+    xcp_at(&SITE)
 }
 
 /// What a packet of 1000 bytes of a flow with this window and round trip is told, if it asks for `asked`.
@@ -27,13 +31,22 @@ fn tell(
     (window, millis): (f64, Option<u64>),
     asked: f64,
 ) -> f64 {
+    tell_flow(policy, micros, waiting, (window, millis.map(Span::from_millis)), asked)
+}
+
+fn tell_flow(
+    policy: &mut dyn Policy,
+    micros: u64,
+    waiting: u64,
+    (window, rtt): (f64, Option<Span>),
+    asked: f64,
+) -> f64 {
     let arrival = Arrival {
         now: Time::ZERO + Span(micros * 1_000_000),
         backlog: Backlog { packets: waiting, bytes: Bytes(1000 * waiting) },
         ..support::behind(0)
     };
     policy.on_arrival(&arrival, &mut chance(1));
-    let rtt = millis.map(Span::from_millis);
     let mut header =
         RouterHeader { window: Segments(window), rtt, feedback: asked, ..RouterHeader::default() };
     policy.on_header(arrival.bytes, &mut header);
@@ -200,4 +213,65 @@ fn the_queue_is_read_once_per_propagation_delay() {
     close(after(25_000, 50), 55_000.0);
     close(after(59_000, 80), 55_000.0);
     close(after(62_000, 20), 50_000.0);
+}
+
+/// At 8 Gbit/s a packet takes a microsecond, and an interval may be as short as a round trip of 50 µs. In the second one,
+/// from 10 ms on, 25 packets arrive: y = 25 000 B/50 µs = 5·10⁸ B/s and F = 0.4 (10⁹ - 5·10⁸) B/s.
+#[test]
+fn a_fast_link_decides_every_short_round_trip() {
+    let mut xcp = xcp_at(&Site { rate: Rate(8_000_000_000), ..SITE });
+    let flow = (10.0, Some(Span(50_000_000)));
+    for packet in 0..5 {
+        tell_flow(&mut *xcp, 1000 * packet, 0, flow, 0.0);
+    }
+    for packet in 0..25 {
+        tell_flow(&mut *xcp, 10_000 + 2 * packet, 0, flow, 0.0);
+    }
+    tell_flow(&mut *xcp, 10_050, 0, flow, 0.0);
+    close(observed(&*xcp)["change"] / 8.0, 2e8);
+}
+
+/// A packet at the very end of an interval belongs to the next one: it is told what the five before it make, as in the
+/// first test, and is the only one of the 100 ms that follow: y = 10⁴ B/s, F = 0.4 (10⁶ - 10⁴) B/s.
+#[test]
+fn what_comes_at_the_end_of_an_interval_is_of_the_next() {
+    let mut xcp = xcp();
+    let flow = (10.0, Some(100));
+    for packet in 0..5 {
+        tell(&mut *xcp, 1000 * packet, 0, flow, GREEDY);
+    }
+    close(tell(&mut *xcp, 10_000, 0, flow, GREEDY), 4.0);
+    tell(&mut *xcp, 110_000, 0, flow, GREEDY);
+    close(observed(&*xcp)["change"] / 8.0, 396_000.0);
+}
+
+/// draft-falk-xcp-spec-03, section 4: what a packet is allowed less than its share is taken from it in addition. With y =
+/// C and ten packets alike, 10⁵ B/s change hands, 10⁴ to and from each. One asks to give up half a segment, 5000 B/s: it
+/// gets 10⁴ and gives 15 000. Eight others get as much as they give, and for the tenth 10⁴ are left to get and 5000 to
+/// give.
+#[test]
+fn what_one_gives_up_another_gets() {
+    let mut xcp = xcp();
+    let flow = (10.0, Some(100));
+    for packet in 0..10 {
+        tell(&mut *xcp, 1000 * packet, 0, flow, GREEDY);
+    }
+    close(tell(&mut *xcp, 10_001, 0, flow, -0.5), -0.5);
+    for packet in 2..10 {
+        assert!(tell(&mut *xcp, 10_000 + packet, 0, flow, GREEDY).abs() < 1e-9, "{packet}");
+    }
+    close(tell(&mut *xcp, 10_010, 0, flow, GREEDY), 0.5);
+    assert!(tell(&mut *xcp, 10_011, 0, flow, GREEDY).abs() < 1e-9, "all is given and taken");
+}
+
+/// 513 000 B/s are too much, as above. One packet asks to give up a hundred segments, 10⁶ B/s: nothing is left to take,
+/// and there has been nothing to give.
+#[test]
+fn one_that_gives_up_more_than_all_leaves_nothing() {
+    let mut xcp = xcp();
+    for packet in 0..20 {
+        tell(&mut *xcp, 500 * packet, 50 + packet, (10.0, Some(100)), GREEDY);
+    }
+    close(tell(&mut *xcp, 10_001, 60, (10.0, Some(100)), -100.0), -100.0);
+    assert!(tell(&mut *xcp, 10_002, 60, (10.0, Some(100)), GREEDY).abs() < 1e-9);
 }
