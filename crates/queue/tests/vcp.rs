@@ -104,6 +104,19 @@ fn an_aim_that_adapts_goes_for_the_mean_that_the_rate_asks_for() {
     close(gamma(8_000_000_000, 2_000_000, 0, 10_000), 0.1);
 }
 
+/// The authors' program raises γ below the goal and lowers it above. Of ten intervals one with 9.9 times 10⁶ bytes, and
+/// nine without any, are a mean of 0.99: that is the goal itself, and γ stays where it is.
+#[test]
+fn at_its_goal_an_aim_rests() {
+    let millisecond = ("interval", Value::Span(Span::from_millis(1)));
+    for (bytes, gamma) in [(9_899_999, 0.951), (9_900_000, 0.95), (9_900_001, 0.949)] {
+        let mut policy = vcp(&[millisecond.clone(), ("gamma", Value::Word("auto".into()))]);
+        code_after(&mut *policy, bytes, 0);
+        (0..9).for_each(|_| _ = code_after(&mut *policy, 0, 0));
+        close(observed(&*policy)["gamma"], gamma);
+    }
+}
+
 /// Between the bounds of γ, 0.999 and 0.1, are 899 steps of 0.001. A queue of 4 MB counts half, which is a load of 2, and
 /// leads to the lower one; without it the link is empty. A million samples in one call are 5000 times ten intervals.
 #[test]

@@ -213,8 +213,14 @@ impl Adapting {
         let mean = self.used / PATIENCE as f64;
         (self.used, self.intervals) = (0.0, 0);
         let (goal, step) = goal(rate);
-        let step = if mean < goal { step } else { -step };
-        (gamma + step).clamp(GAMMAS.0, GAMMAS.1)
+        let change = if mean < goal {
+            step
+        } else if mean > goal {
+            -step
+        } else {
+            0.0
+        };
+        (gamma + change).clamp(GAMMAS.0, GAMMAS.1)
     }
 }
 
