@@ -236,7 +236,7 @@ impl Quanta {
     /// This queue has used up its credit, and may be empty. What its next turn is worth.
     fn next(&mut self, queue: usize, is_empty: bool) -> i64 {
         if is_empty {
-            self.waits[queue] = !self.is_bulk[queue];
+            self.waits[queue] = true;
         } else {
             self.count(queue);
         }
