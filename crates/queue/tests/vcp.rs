@@ -104,7 +104,7 @@ fn an_aim_that_adapts_goes_for_the_mean_that_the_rate_asks_for() {
     close(gamma(8_000_000_000, 2_000_000, 0, 10_000), 0.1);
 }
 
-/// The authors' program raises γ below the goal and lowers it above. Of ten intervals one with 9.9 times 10⁶ bytes, and
+/// γ rises below the goal and falls above it. Of ten intervals one with 9.9 times 10⁶ bytes, and
 /// nine without any, are a mean of 0.99: that is the goal itself, and γ stays where it is.
 #[test]
 fn at_its_goal_an_aim_rests() {

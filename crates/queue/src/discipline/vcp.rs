@@ -39,7 +39,8 @@
 //! # An aim that adapts
 //!
 //! γ is where overload begins, so with one γ the mean is below it, by as much as the sawtooth is deep. The authors'
-//! program aims at a mean instead, with `gamma = "auto"` here. It has a goal that depends on C, and begins with γ = 0.95:
+//! program can aim at a mean instead, with `gamma = "auto"` here; in the copies at hand that part is commented out or not
+//! there yet, and γ stays at 0.95. It has a goal that depends on C, and begins with γ = 0.95:
 //!
 //! ```text
 //!     C of about       1 Mbit/s   10     100    1 Gbit/s   10     100    1 Tbit/s
@@ -67,7 +68,7 @@
 //! * The queue is sampled twenty times per `t_ρ`, which is the paper's every 10 ms for its 200 ms. The paper smooths
 //!   the samples with a filter; here q̄ is their mean.
 //! * The authors' program gives a new mean of the queue a quarter of its filter, and rounds the load factor up to whole
-//!   percents, so that overload begins at 99 % of γ.
+//!   percents, so that overload begins at 99 % of γ. A mean within half a ten-thousandth of the goal counts as the goal.
 //! * Bytes that the full buffer has no room for count as load, since they are asked for.
 //! * C is the rate of the link as it is when an interval ends, and during an outage that before it. Where a `shaper`
 //!   behind the queue is slower than the link, C is its rate.
