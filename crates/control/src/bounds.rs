@@ -21,3 +21,14 @@ pub fn first_window(asked: Segments) -> f64 {
 pub fn halved(window: f64) -> f64 {
     (window / 2.0).max(FLOOR).min(window)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 5681, equation 4: half, but two segments at the least. A smaller window is not lifted.
+    #[test]
+    fn half_of_a_window_is_at_least_two_segments() {
+        assert_eq!([10.0, 3.0, 2.0, 1.0].map(halved), [5.0, 2.0, 2.0, 1.0]);
+    }
+}

@@ -202,7 +202,7 @@ impl Recoveries {
 
 #[cfg(test)]
 mod tests {
-    use longfat_units::Time;
+    use longfat_units::{Bytes, Time};
 
     use super::*;
 
@@ -242,5 +242,40 @@ mod tests {
         assert!(recoveries.is_in(&repairing));
         recoveries.end();
         assert!(recoveries.is_in(&Feedback { recovery_begins: true, ..repairing }));
+    }
+
+    /// Two packets or more, but no more than 64 kB of them: 65 536/1500 = 43.7, 65 536/9000 = 7.3 and 65 536/60 000 = 1.1.
+    #[test]
+    fn a_quantum_in_time_has_at_most_64_kilobytes() {
+        for (bytes, most) in [(1500, 43.0), (9000, 7.0), (60_000, 2.0)] {
+            let send_quantum = Some(SendQuantum::Time(Span::from_millis(1)));
+            let start = Start { send_quantum, packet: Bytes(bytes), ..Start::default() };
+            assert_eq!(Quantum::of(&start).segments(1e9), most, "{bytes} bytes");
+        }
+    }
+
+    /// The first and the last of the samples that are from a quiet time, which was marked with so many segments
+    /// delivered and in flight.
+    fn quiet(marks: &[(u64, u64)]) -> [Option<u64>; 2] {
+        let mut quiet = Quiet::default();
+        for &(delivered, in_flight) in marks {
+            quiet.mark(delivered, in_flight);
+        }
+        let sample = RateSample::of(1, Span::from_millis(1));
+        let limits = |delivered_before: &u64| {
+            quiet.limits(&RateSample { delivered_before: *delivered_before, ..sample })
+        };
+        [(0..30).find(limits), (0..30).rfind(limits)]
+    }
+
+    /// draft-cheng-iccrg-delivery-rate-estimation, `GenerateRateSample`: it is over when more is delivered than was
+    /// delivered and in flight. With 10 and 5 it goes on if it is marked again at 15, and has ended at 16.
+    /// `BBRHandleProbeRTT`: where nothing has left yet it lasts for one segment.
+    #[test]
+    fn a_quiet_time_lasts_until_more_is_delivered() {
+        assert_eq!(quiet(&[(10, 5)]), [10, 15].map(Some));
+        assert_eq!(quiet(&[(10, 5), (15, 2)]), [10, 17].map(Some));
+        assert_eq!(quiet(&[(10, 5), (16, 2)]), [16, 18].map(Some));
+        assert_eq!(quiet(&[(0, 0)]), [0, 1].map(Some));
     }
 }

@@ -71,4 +71,17 @@ mod tests {
         let expected = [(5, 5), (5, 7), (5, 7), (5, 8), (6, 9), (6, 9), (4, 4)];
         assert_eq!(seen, expected.map(|(least, most)| (Some(least), Some(most))));
     }
+
+    /// A part of 10 ms ends where the next one begins. What comes at 10 ms is in the second of three parts, and
+    /// forgotten at 40 ms, not at 30.
+    #[test]
+    fn a_part_ends_where_the_next_one_begins() {
+        let part = Span::from_millis(10);
+        let mut least = Recent::<u32, 3>::NOTHING;
+        let seen = [(0, 5), (10, 7), (30, 9), (40, 9)].map(|(millis, value)| {
+            least.see(at(millis), part, value);
+            least.least()
+        });
+        assert_eq!(seen, [5, 5, 7, 9].map(Some));
+    }
 }

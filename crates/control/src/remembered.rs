@@ -145,3 +145,60 @@ impl<Rule: WindowRule> CongestionControl for Remembered<Rule> {
         self.rule.observe(probe);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longfat_units::Span;
+
+    use super::*;
+
+    /// Gives way to half of its window with every acknowledgment.
+    #[derive(Clone, Debug)]
+    struct Yielding;
+
+    impl WindowRule for Yielding {
+        fn hear(&mut self, window: f64, _: &Feedback, _: &Path) -> f64 {
+            window / 2.0
+        }
+
+        fn gain(&mut self, _: f64, _: Time, _: &Path) -> f64 {
+            0.0
+        }
+
+        fn reduce(&mut self, window: f64, _: Phase, _: &Congestion, _: &Path) -> f64 {
+            window
+        }
+
+        fn restart(&mut self, _: Time) {}
+    }
+
+    const RTT: Span = Span::from_millis(100);
+    const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
+
+    fn starting(window: f64) -> Remembered<Yielding> {
+        let (window, threshold) = (Segments(window), Some(Segments(window)));
+        Remembered::new(Yielding, &Start { window, threshold, ..Start::default() })
+    }
+
+    /// Two segments are the least that a rule may give way to, and the least threshold. A smaller window is not lifted.
+    #[test]
+    fn a_rule_that_gives_way_keeps_two_segments() {
+        for (window, left) in [(10.0, 5.0), (3.0, 2.0), (1.0, 1.0)] {
+            let mut control = starting(window);
+            control.on_feedback(&Feedback::at(Time::ZERO, 0), &PATH);
+            let threshold = Some(Segments(f64::max(left, 2.0)));
+            assert_eq!((control.window, control.threshold()), (left, threshold), "from {window}");
+        }
+    }
+
+    /// RFC 5681, section 3.1: half of the 20 segments in flight, and the same still where one of them is lost again.
+    #[test]
+    fn only_the_first_of_several_time_outs_lowers_the_threshold() {
+        let mut control = starting(20.0);
+        let (now, cause) = (Time::ZERO, Cause::Timeout);
+        for (in_flight, again) in [(20, false), (2, true)] {
+            control.on_congestion(&Congestion { now, cause, in_flight, again }, &PATH);
+            assert_eq!((control.window, control.threshold()), (1.0, Some(Segments(10.0))));
+        }
+    }
+}
