@@ -510,4 +510,73 @@ mod tests {
         }
         assert_eq!(flow.pacing(), Pacing::Rate(250.0));
     }
+
+    /// In congestion avoidance at `window`.
+    fn avoiding(window: f64) -> Copa {
+        let window = Segments(window);
+        let start = Start { window, threshold: Some(window), ..Start::default() };
+        Copa::new(&controller().defaults(), &start)
+    }
+
+    /// An acknowledgment of `acked` segments at so many milliseconds that took so many; the window afterwards.
+    fn hear(flow: &mut Copa, millis: u64, rtt: u64, acked: u64) -> f64 {
+        let now = Time::ZERO + Span::from_millis(millis);
+        let (rtt, round_starts) = (Some(Span::from_millis(rtt)), acked == 0);
+        flow.on_feedback(&Feedback { rtt, round_starts, ..Feedback::at(now, acked) }, &PATH);
+        flow.window
+    }
+
+    /// Section 2.1: the direction changes to down where the window is smaller than a round trip ago. One that stands still
+    /// has not turned.
+    #[test]
+    fn a_window_that_stands_still_has_not_turned() {
+        let mut velocity = Velocity::starting();
+        (0..4).for_each(|_| velocity.next_round(100.0, 1e9));
+        assert_eq!((velocity.v, velocity.direction), (2.0, Direction::Up));
+    }
+
+    /// Section 2.1: it grows at the target rate itself. With 10 ms of waiting and δ = 1/2 that is 200 per second, 22
+    /// segments in a round trip of 110 ms.
+    #[test]
+    fn it_grows_at_the_target_rate() {
+        let mut flow = avoiding(22.0);
+        hear(&mut flow, 0, 100, 0);
+        assert_eq!(hear(&mut flow, 100, 110, 1), 22.0 + 2.0 / 22.0);
+    }
+
+    /// 2.5 segments of which each waits for a second, in a round trip of 1.1, are more than the target of 2.2. They
+    /// would fall by v/(δ w) = 0.8, but two are the least.
+    #[test]
+    fn it_falls_to_two_segments_at_the_least() {
+        let mut flow = avoiding(2.5);
+        hear(&mut flow, 0, 100, 0);
+        assert_eq!(hear(&mut flow, 100, 1100, 1), 2.0);
+    }
+
+    /// Section 2.2: of a queue of 100 ms at most a tenth is nearly empty, and no more than that.
+    #[test]
+    fn a_tenth_of_the_largest_queue_is_nearly_empty() {
+        for (rtt, empty) in [(110, true), (111, false)] {
+            let mut flow = avoiding(20.0);
+            hear(&mut flow, 0, 100, 0);
+            hear(&mut flow, 10, 200, 0);
+            hear(&mut flow, 100, rtt, 0);
+            let now = Time::ZERO + Span::from_millis(100);
+            assert_eq!(flow.empty == Some(now), empty, "{rtt} ms");
+        }
+    }
+
+    /// Section 2.2: the queue is to have been nearly empty within five round trips, here 500 ms. They count from the end of
+    /// slow start, at 600 ms, which has filled it itself.
+    #[test]
+    fn it_is_patient_for_five_round_trips_after_slow_start() {
+        let mut flow = Copa::new(&controller().defaults(), &Start::default());
+        hear(&mut flow, 0, 100, 0);
+        hear(&mut flow, 600, 200, 1);
+        assert!(flow.threshold().is_some(), "ten segments are more than 4, the target");
+        for (millis, competes) in [(700, false), (1100, false), (1101, true)] {
+            hear(&mut flow, millis, 200, 0);
+            assert_eq!(flow.inverse.is_some(), competes, "at {millis} ms");
+        }
+    }
 }

@@ -283,4 +283,27 @@ mod tests {
         let mut control = decbit(3.0);
         assert!((told(&mut control, 1000, 1, Limited::Window) - 1.0).abs() < 1e-12);
     }
+
+    /// Segments above a gap have arrived too: four of eight with the bit are half.
+    #[test]
+    fn segments_out_of_order_are_looked_at() {
+        let mut control = decbit(8.0);
+        told(&mut control, 4, 0, Limited::Window);
+        let router = Some(RouterHeader { code: 1, ..RouterHeader::default() });
+        let above_a_gap = Feedback { sacked: 4, router, ..Feedback::at(Time::ZERO, 0) };
+        control.on_feedback(&above_a_gap, &PATH);
+        assert!((control.window - 7.0).abs() < 1e-12, "{}", control.window);
+    }
+
+    /// The host asks for four segments instead of eight: the bits of the eight are passed over, and four looked at.
+    #[test]
+    fn another_window_begins_with_bits_of_its_own() {
+        let mut control = decbit(8.0);
+        let event = Adjustment { now: Time::ZERO, window: Segments(4.0), threshold: None };
+        control.on_adjustment(&event, &PATH);
+        assert_eq!(control.window(), Segments(4.0));
+        told(&mut control, 8, 1, Limited::Window);
+        told(&mut control, 4, 0, Limited::Window);
+        assert_eq!(control.window(), Segments(5.0));
+    }
 }

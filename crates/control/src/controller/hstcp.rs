@@ -301,4 +301,14 @@ mod tests {
         let [first, second] = [HighSpeed::new(&settings), HighSpeed::new(&settings)];
         assert!(Arc::ptr_eq(&first.tabulated, &second.tabulated));
     }
+
+    /// RFC 3649, section 5: up to `Low_Window` a(w) = 1 and b(w) = 0.5.
+    #[test]
+    fn up_to_the_low_window_the_response_is_renos() {
+        let law = HighSpeed::new(&controller().defaults());
+        for window in [2.0, 20.0, 38.0] {
+            let response = law.response();
+            assert_eq!((response.increase(window), response.decrease(window)), (1.0, 0.5));
+        }
+    }
 }

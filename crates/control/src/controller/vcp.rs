@@ -311,4 +311,21 @@ mod tests {
         close(told(&mut vcp(10.0), 1, 10_000, 1, 1), 11.0);
         close(told(&mut vcp(1.0), 1, 200, 1, 3), 1.0);
     }
+
+    /// An acknowledgment that begins a recovery, or reports a mark, adds nothing, whatever the load.
+    #[test]
+    fn no_window_grows_on_congestion() {
+        let router = Some(RouterHeader { code: load::LOW, ..RouterHeader::default() });
+        let ten = Feedback { router, ..Feedback::at(Time::ZERO, 10) };
+        let rtt = Span::from_millis(200);
+        for (feedback, window) in [
+            (ten, 10.625),
+            (Feedback { recovery_begins: true, ..ten }, 10.0),
+            (Feedback { marked: 1, ..ten }, 10.0),
+        ] {
+            let mut control = vcp(10.0);
+            control.on_feedback(&feedback, &Path { rtt, base_rtt: rtt });
+            close(control.window, window);
+        }
+    }
 }

@@ -221,4 +221,30 @@ mod tests {
         told(&mut greedy, 0.0, Limited::Window);
         assert!(greedy.router_header(&PATH).feedback > 1e9, "as much as there is");
     }
+
+    /// An acknowledgment that begins a recovery, or reports a mark, adds nothing. What the routers take they take.
+    #[test]
+    fn no_window_grows_on_congestion() {
+        let one = Feedback::at(Time::ZERO, 1);
+        for congested in [Feedback { recovery_begins: true, ..one }, Feedback { marked: 1, ..one }]
+        {
+            let mut control = Xcp::new(&Start::default());
+            for (feedback, window) in [(4.0, 10.0), (-1.0, 9.0)] {
+                let router = Some(RouterHeader { feedback, ..RouterHeader::default() });
+                control.on_feedback(&Feedback { router, ..congested }, &PATH);
+                assert_eq!(control.window, window, "{congested:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_host_may_ask_for_another_window() {
+        let mut control = Xcp::new(&Start::default());
+        for (asked, window) in [(40.0, 40.0), (0.5, 1.0)] {
+            let now = Time::ZERO;
+            let event = Adjustment { now, window: Segments(asked), threshold: None };
+            control.on_adjustment(&event, &PATH);
+            assert_eq!(control.window(), Segments(window));
+        }
+    }
 }
