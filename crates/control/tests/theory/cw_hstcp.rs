@@ -4,16 +4,11 @@ use longfat_control::{Cause, Operating, Pacing, WindowLaw};
 use longfat_units::Span;
 use longfat_units::parameter::Setting;
 
-use crate::drive::{ClockedFlow, assert_near, listed, operating};
+use crate::drive::{self, ClockedFlow, assert_near, operating};
 use crate::synchronised::Bottleneck;
 
 fn law(changes: &[(&'static str, Setting)]) -> Box<dyn WindowLaw> {
-    let controller = listed("cw-hstcp");
-    let mut settings = controller.defaults();
-    for (name, value) in changes {
-        settings.set(*name, value.clone());
-    }
-    controller.law.as_ref().expect("a window law")(&settings)
+    drive::law("cw-hstcp", changes)
 }
 
 fn at(window: f64, rtt_millis: u64, base_millis: u64) -> Operating {
@@ -97,6 +92,8 @@ fn the_number_of_blocks() {
         let expected = if blocks == 1 { Pacing::Unpaced } else { Pacing::Blocks(blocks) };
         assert_eq!(pacing, expected, "at {millis} ms");
     }
+    // 100 · 0.29 s is a little less than 29 in binary numbers, but 29 by the rule.
+    assert_eq!(law(&[c(100.0)]).pacing(&at(1000.0, 290, 290)), Pacing::Blocks(30));
     let loose = law(&[("blocks", Setting::Word("loose".into()))]);
     assert_eq!(loose.pacing(&at(1000.0, 200, 200)), Pacing::LooseBlocks(3));
     assert_eq!(loose.pacing(&at(1000.0, 80, 80)), Pacing::Unpaced);

@@ -2,7 +2,7 @@
 
 use longfat_control::{
     Adjustment, CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Operating,
-    Pacing, Path, Phase, Probe, Start,
+    Pacing, Path, Phase, Probe, Start, WindowLaw,
 };
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
@@ -10,6 +10,21 @@ use longfat_units::{Segments, Span, Time};
 /// The controller of this crate that is called `name`.
 pub(crate) fn listed(name: &str) -> &'static Controller {
     CONTROLLERS.iter().find(|entry| entry.name == name).expect("a listed controller")
+}
+
+/// The defaults of a controller with something changed.
+fn changed(controller: &Controller, changes: &[(&'static str, Setting)]) -> Settings {
+    let mut settings = controller.defaults();
+    for (name, value) in changes {
+        settings.set(*name, value.clone());
+    }
+    settings
+}
+
+/// The window law of the controller that is called `name`.
+pub(crate) fn law(name: &str, changes: &[(&'static str, Setting)]) -> Box<dyn WindowLaw> {
+    let controller = listed(name);
+    controller.law.as_ref().expect("a window law")(&changed(controller, changes))
 }
 
 /// In congestion avoidance at `window` on an empty path of 100 ms, before any event.
@@ -48,10 +63,7 @@ impl ClockedFlow {
 
     pub(crate) fn starting(name: &str, changes: &[(&'static str, Setting)], start: &Start) -> Self {
         let controller = listed(name);
-        let mut settings: Settings = controller.defaults();
-        for (name, value) in changes {
-            settings.set(*name, value.clone());
-        }
+        let settings = changed(controller, changes);
         let control = (controller.build)(&settings, start).windowed().expect("it has a window");
         Self {
             control,

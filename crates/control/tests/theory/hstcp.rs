@@ -3,15 +3,12 @@
 use longfat_units::Segments;
 use longfat_units::parameter::Setting;
 
-use longfat_control::{Cause, Start, WindowLaw};
+use longfat_control::{Breakpoint, Cause, Start, WindowLaw};
 
-use crate::drive::{ClockedFlow, assert_near, listed, operating};
+use crate::drive::{self, ClockedFlow, assert_near, operating};
 
 fn law(low_window: f64) -> Box<dyn WindowLaw> {
-    let controller = listed("hstcp");
-    let mut settings = controller.defaults();
-    settings.set("low_window", Setting::Number(low_window));
-    controller.law.as_ref().expect("a window law")(&settings)
+    drive::law("hstcp", &[("low_window", Setting::Number(low_window))])
 }
 
 /// Appendix B, about every tenth row: w, a(w), b(w). The RFC computes a(w) from p(w) = 0.078/w^1.2, rounded, and lists
@@ -102,4 +99,19 @@ fn a_loss_in_slow_start_halves() {
     assert_eq!(flow.window(), 25_000.0);
     flow.lose();
     assert!(flow.window() > 0.8 * 25_000.0, "the second loss took more than b: {}", flow.window());
+}
+
+/// a(w)/w comes from a table with 32 nodes in each octave, one of them where b is held: between two nodes it is a straight
+/// line, which the formula is not.
+#[test]
+fn between_two_nodes_of_its_table_the_gain_is_a_straight_line() {
+    let law = law(38.0);
+    let Some(&Breakpoint::Window(held_from)) = law.breakpoints().last() else {
+        panic!("b is held from somewhere on")
+    };
+    for octave in [4.0, 256.0] {
+        let gain = |nodes: f64| law.gain(&operating(held_from / octave * (1.0 + nodes / 32.0)));
+        let middle = f64::midpoint(gain(0.0), gain(1.0));
+        assert_near(gain(0.5), middle, 1e-12, &format!("held_from/{octave}"));
+    }
 }

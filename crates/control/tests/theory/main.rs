@@ -2,6 +2,7 @@
 
 mod anti_ecn;
 mod bic;
+mod breakpoints;
 mod compound;
 mod constant_rate;
 mod copa;
