@@ -46,33 +46,60 @@ fn a_long_queue_is_taken_back() {
     assert_eq!(end_round(&mut flow, 700.0), 500.0, "half at most");
 }
 
+/// A flow after so many rounds without a queue, and so many slow ones after a first, which has left 580 of 700 segments,
+/// and 290 for Reno. 75 of 580 in the queue are more than an eighth of the base round trip.
+fn beside_reno(alone: u32, slow: u32) -> ClockedFlow {
+    let mut flow = ClockedFlow::new("yeah", &[], 700.0);
+    fast(&mut flow, alone);
+    assert_near(end_round(&mut flow, 120.0), 120.0, 1e-6, "the queue");
+    for _ in 0..slow {
+        assert_eq!(end_round(&mut flow, 75.0), 0.0);
+    }
+    flow
+}
+
+/// Rounds without a queue.
+fn fast(flow: &mut ClockedFlow, rounds: u32) {
+    for _ in 0..rounds {
+        assert_eq!(end_round(flow, 0.0), 0.0);
+    }
+}
+
 /// The window is not taken below an estimate of Reno's: half of it in the first slow round, a segment more in each further
 /// one. A loss halves the estimate, and more than fifty fast rounds end it.
 #[test]
 fn the_window_is_not_taken_below_what_reno_would_have() {
-    // 580 after the first slow round, with 290 for Reno; 75 of 580 are more than an eighth of the base round trip.
-    let slow = |rounds: u32| {
-        let mut flow = ClockedFlow::new("yeah", &[], 700.0);
-        assert_near(end_round(&mut flow, 120.0), 120.0, 1e-6, "the queue");
-        for _ in 0..rounds {
-            assert_eq!(end_round(&mut flow, 75.0), 0.0);
-        }
-        flow
-    };
-    assert_near(end_round(&mut slow(10), 285.0), 280.0, 1e-6, "580 to 300");
-    let fast = |rounds: u32| {
-        let mut flow = slow(10);
-        for _ in 0..rounds {
-            assert_eq!(end_round(&mut flow, 0.0), 0.0);
-        }
-        end_round(&mut flow, 285.0)
-    };
-    assert_near(fast(50), 280.0, 1e-6, "the estimate stays");
-    assert_near(fast(51), 285.0, 1e-6, "nobody else is there");
-    let mut flow = slow(100);
+    assert_near(end_round(&mut beside_reno(0, 10), 285.0), 280.0, 1e-6, "580 to 300");
+    for (rounds, taken) in [(50, 280.0), (51, 285.0)] {
+        let mut flow = beside_reno(0, 10);
+        fast(&mut flow, rounds);
+        assert_near(end_round(&mut flow, 285.0), taken, 1e-6, &format!("{rounds} fast rounds"));
+    }
+    let mut flow = beside_reno(0, 100);
     flow.lose();
     assert_near(flow.window(), 290.0, 1e-6, "half of 580, as Reno's");
     assert_near(end_round(&mut flow, 130.0), 95.0, 1e-6, "290 to half of 390");
+}
+
+/// Thirty fast rounds before a loss and thirty after it are not more than fifty; and once 51 have ended an estimate, one more
+/// does not end the next.
+#[test]
+fn fast_rounds_are_counted_anew() {
+    let mut flow = beside_reno(30, 100);
+    flow.lose();
+    fast(&mut flow, 30);
+    assert_near(end_round(&mut flow, 130.0), 95.0, 1e-6, "290 to half of 390");
+    let mut flow = beside_reno(51, 10);
+    fast(&mut flow, 1);
+    assert_near(end_round(&mut flow, 285.0), 280.0, 1e-6, "580 to 300");
+}
+
+/// Where the host asks for the same 580 segments, nothing is known of Reno's share.
+#[test]
+fn another_window_ends_the_estimate() {
+    let mut flow = beside_reno(0, 10);
+    flow.adjust(580.0);
+    assert_near(end_round(&mut flow, 285.0), 285.0, 1e-6, "the queue");
 }
 
 /// A loss takes an eighth, or the queue if that is longer, up to half.
@@ -88,6 +115,10 @@ fn a_loss_takes_the_queue_and_at_least_an_eighth() {
     end_round(&mut flow, 75.0);
     flow.lose();
     assert_near(flow.window(), 225.0, 1e-6, "the queue of 75 is more than an eighth of 300");
+    let mut flow = ClockedFlow::new("yeah", &[], 100.0);
+    end_round(&mut flow, 60.0);
+    flow.lose();
+    assert_near(flow.window(), 50.0, 1e-6, "the queue of 60 is more than half");
 }
 
 /// Sixteen slow rounds in a row mean that others hold the queue: a loss halves, as Reno's do.
