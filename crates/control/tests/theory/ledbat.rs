@@ -1,6 +1,6 @@
 //! RFC 6817.
 
-use longfat_control::{Cause, Feedback};
+use longfat_control::{Cause, Feedback, Limited};
 use longfat_units::Span;
 
 use crate::drive::{ClockedFlow, assert_near};
@@ -68,20 +68,22 @@ fn an_acknowledgment_finds_two_segments_at_the_least() {
     assert_eq!(flow.window(), 2.0);
 }
 
-/// Section 2.4.2: the filter has no samples from more than a round trip ago. A flow that hears once in each sees a queue
-/// at once, not after four of them.
+/// Section 2.4.2: the filter has no samples from more than a round trip ago. A flow that hears once in a little more
+/// than each sees a queue at once, not after four of them; one that hears in each, with the second.
 #[test]
 fn samples_of_the_filter_are_no_older_than_a_round_trip() {
-    let mut flow = ClockedFlow::new("ledbat", &[], 8.0);
-    let mut hear = |millis| {
-        flow.pass_round_trip();
-        flow.now += Span::from_millis(1);
-        let one_way_delay = Some(Span::from_millis(millis));
-        flow.ack_with(|ack| Feedback { one_way_delay, in_flight: 8, ..ack });
-        flow.variable("queueing_delay").expect("it is known")
-    };
-    (0..4).for_each(|_| assert_eq!(hear(50), 0.0));
-    assert_near(hear(350), 0.3, 1e-9, "the first sample of a queue");
+    for (late, [first, second]) in [(1, [0.3, 0.3]), (0, [0.0, 0.3])] {
+        let mut flow = ClockedFlow::new("ledbat", &[], 8.0);
+        let mut hear = |millis| {
+            flow.pass_round_trip();
+            flow.now += Span::from_millis(late);
+            let one_way_delay = Some(Span::from_millis(millis));
+            flow.ack_with(|ack| Feedback { one_way_delay, in_flight: 8, ..ack });
+            flow.variable("queueing_delay").expect("it is known")
+        };
+        (0..4).for_each(|_| assert_eq!(hear(50), 0.0));
+        assert_eq!([hear(350), hear(350)], [first, second], "{late} ms late");
+    }
 }
 
 /// `BASE_HISTORY`: where the path becomes 50 ms longer, that is a queue for ten minutes, and then no more. A shorter one is
@@ -91,10 +93,10 @@ fn the_base_delay_is_that_of_the_last_ten_minutes() {
     let mut flow = ClockedFlow::new("ledbat", &[], 2.0);
     round(&mut flow, 0);
     let wait = |flow: &ClockedFlow| flow.variable("queueing_delay").expect("it is known");
-    for second in 1..700 {
+    for second in 1..=600 {
         flow.now += Span::from_seconds(1) - Span::from_millis(100);
         round_one_way(&mut flow, 100);
-        if second == 530 {
+        if second == 599 {
             assert_near(wait(&flow), 0.05, 1e-9, "it is remembered");
         }
     }
@@ -104,4 +106,32 @@ fn the_base_delay_is_that_of_the_last_ten_minutes() {
     round_one_way(&mut flow, 100);
     round_one_way(&mut flow, 100);
     assert_near(wait(&flow), 0.08, 1e-9, "20 ms is the base at once");
+}
+
+/// What limits a flow, and how many segments of an acknowledgment are marked; and whether its window may grow then, and
+/// fall.
+pub(crate) const MAY_GROW_AND_FALL: [(Limited, u64, [bool; 2]); 4] = [
+    (Limited::Window, 0, [true, true]),
+    (Limited::Application, 0, [false, true]),
+    (Limited::Window, 1, [false, true]),
+    (Limited::Recovery, 0, [false, false]),
+];
+
+/// A window of 100 grows by a hundredth, and falls by as much where 200 ms wait. It grows only where it is used and the
+/// acknowledgment reports no congestion, falls all the same, and stands still while losses are repaired.
+#[test]
+fn what_limits_a_flow_keeps_it_from_growing_and_not_from_falling() {
+    for (limited, marked, may) in MAY_GROW_AND_FALL {
+        for ((wait, change), may) in [(0, 0.01), (200, -0.01)].into_iter().zip(may) {
+            let mut flow = ClockedFlow::new("ledbat", &[], 100.0);
+            // The smallest of the last four samples counts; the first is that without a queue.
+            for (acked, wait) in [(0, 0), (0, wait), (0, wait), (0, wait), (1, wait)] {
+                let one_way_delay = Some(Span::from_millis(50 + wait));
+                let ack = |ack| Feedback { acked, one_way_delay, in_flight: 200, ..ack };
+                flow.ack_with(|plain| Feedback { limited, marked, ..ack(plain) });
+            }
+            let expected = if may { 100.0 + change } else { 100.0 };
+            assert_near(flow.window(), expected, 1e-12, &format!("{limited:?}, {marked}, {wait}"));
+        }
+    }
 }

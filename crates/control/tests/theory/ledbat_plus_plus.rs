@@ -1,9 +1,10 @@
 //! draft-irtf-iccrg-ledbat-plus-plus-01.
 
-use longfat_control::{Cause, Start};
+use longfat_control::{Cause, Feedback, Start};
 use longfat_units::{Segments, Span};
 
 use crate::drive::{ClockedFlow, assert_near};
+use crate::ledbat::MAY_GROW_AND_FALL;
 
 const fn millis(millis: u64) -> Span {
     Span::from_millis(millis)
@@ -101,4 +102,52 @@ fn a_slowdown_comes_after_nine_times_what_the_last_one_took() {
         flow.pass_round_trip();
     }
     assert_eq!(slow, [2, 32]);
+}
+
+/// A loss or a time-out in a slowdown ends it: the next one comes after nine times as long as it has taken so far. At
+/// 0.3 s, a tenth after it has begun, that is at 1.2 s.
+#[test]
+fn congestion_ends_a_slowdown() {
+    for cause in [Cause::Loss, Cause::Timeout] {
+        let mut flow = ClockedFlow::new("ledbat++", &[], 2.25);
+        let mut slow = Vec::new();
+        for tenth in 0..20 {
+            let before = flow.window();
+            flow.ack();
+            if flow.window() == 2.0 && before > 2.0 {
+                slow.push(tenth);
+            }
+            if tenth == 3 {
+                flow.congestion(cause);
+            }
+            flow.pass_round_trip();
+        }
+        assert_eq!(slow, [2, 12], "{cause:?}");
+    }
+}
+
+/// Section 4.2, GAIN = 1/2 at 100 ms: a window of 100 gains a two-hundredth with a segment, and loses half of one where
+/// twice the target waits. It may do so as that of LEDBAT.
+#[test]
+fn what_limits_a_flow_keeps_it_from_growing_and_not_from_falling() {
+    for (limited, marked, may) in MAY_GROW_AND_FALL {
+        for ((wait, change), may) in [(0, 0.005), (120, -0.5)].into_iter().zip(may) {
+            let mut flow = ClockedFlow::new("ledbat++", &[], 100.0);
+            // The smallest of the last four samples counts; the first is that without a queue.
+            for (acked, wait) in [(0, 0), (0, wait), (0, wait), (0, wait), (1, wait)] {
+                flow.queueing = millis(wait);
+                flow.ack_with(|ack| Feedback { acked, limited, marked, ..ack });
+            }
+            let expected = if may { 100.0 + change } else { 100.0 };
+            assert_near(flow.window(), expected, 1e-12, &format!("{limited:?}, {marked}, {wait}"));
+        }
+    }
+}
+
+/// Section 4.3: the window does not fall below two segments. One that begins with less grows by GAIN as any other.
+#[test]
+fn a_window_of_one_segment_is_not_lifted() {
+    let mut flow = ClockedFlow::new("ledbat++", &[], 1.0);
+    flow.ack();
+    assert_eq!(flow.window(), 1.5);
 }

@@ -82,3 +82,17 @@ fn before_the_first_sample_a_loss_halves() {
     flow.lose();
     assert_eq!(flow.window(), 500.0);
 }
+
+/// A sample is no shorter than 50 ms: where ten segments arrive in each round trip of 10 ms, the rate of 1000 per second is
+/// known after five.
+#[test]
+fn a_sample_takes_50_ms() {
+    let mut flow = ClockedFlow::new("westwood", &[], 100.0).with_rtt(Span::from_millis(10));
+    for _ in 0..5 {
+        flow.ack_with(|ack| Feedback { acked: 0, sacked: 10, ..ack });
+        assert_eq!(flow.variable("bandwidth"), None, "at {:?}", flow.now);
+        flow.pass_round_trip();
+    }
+    flow.ack();
+    assert_near(flow.variable("bandwidth").expect("a sample"), 1000.0, 1e-9, "segments per second");
+}
