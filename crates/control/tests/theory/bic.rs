@@ -1,6 +1,8 @@
 //! BIC, by its paper and the constants of its essay.
 
-use crate::drive::{ClockedFlow, assert_near};
+use longfat_units::parameter::Setting;
+
+use crate::drive::{ClockedFlow, assert_near, maxima_at_two_segments};
 
 /// The paper's deterministic model, with the constants of the essay: the mean window when every 1/p-th segment is lost at the same maximum W. Solved
 /// for `N₁ = ⌈βW/S_max⌉ - 2` round trips of `S_max` from (1 - β)W on and `N₂ = log₂((βW - N₁ S_max)/S_min) + 2` of the
@@ -65,4 +67,20 @@ fn a_time_out_forgets_the_maximum() {
     assert_eq!(flow.variable("max"), Some(1000.0));
     flow.congestion(longfat_control::Cause::Timeout);
     assert_eq!(flow.variable("max"), None);
+}
+
+/// `low_window`: at 14 segments the search begins. With β = 1/2 a loss at 28 leaves them, and the first step is half of
+/// the 14 to go: 7 in the round trip.
+#[test]
+fn at_the_low_window_it_searches() {
+    let mut flow = ClockedFlow::new("bic", &[("beta", Setting::Number(0.5))], 28.0);
+    flow.lose();
+    flow.ack();
+    assert_eq!(flow.window(), 14.5);
+}
+
+/// Fast convergence is for losses below the maximum. Two segments, of which losses take none, are at theirs each time.
+#[test]
+fn a_loss_at_the_maximum_is_not_below_it() {
+    assert_eq!(maxima_at_two_segments("bic", "max"), [Some(2.0); 2]);
 }

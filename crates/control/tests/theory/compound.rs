@@ -3,6 +3,7 @@
 use longfat_control::{Cause, Feedback, Limited};
 use longfat_units::Span;
 use longfat_units::math::sqrt;
+use longfat_units::parameter::Setting;
 
 use crate::drive::{ClockedFlow, assert_near};
 
@@ -90,7 +91,7 @@ fn a_time_out_forgets_the_base() {
 
 /// The delay window of a flow of 10 000 segments after a round trip in which it has grown.
 fn grown(beta: f64) -> ClockedFlow {
-    let changes = [("beta", longfat_units::parameter::Setting::Number(beta))];
+    let changes = [("beta", Setting::Number(beta))];
     let mut flow = ClockedFlow::new("compound", &changes, 10_000.0);
     flow.round();
     flow
@@ -148,4 +149,25 @@ fn another_window_begins_with_an_empty_queue() {
     let before = flow.window();
     flow.ack();
     assert_near((flow.window() - before) * before, 216.0, 1e-6, "an eighth of the power");
+}
+
+/// Section 3: the delay window grows below γ = 30 segments in the queue, not at 30: half of a window of 60 where the
+/// round trip has doubled.
+#[test]
+fn thirty_segments_are_not_below_thirty() {
+    let mut flow = ClockedFlow::new("compound", &[], 60.0).with_rtt(Span::from_millis(500));
+    flow.ack_with(|ack| Feedback { acked: 0, ..ack });
+    flow.queueing = Span::from_millis(500);
+    flow.ack_with(|ack| Feedback { acked: 0, round_starts: true, ..ack });
+    flow.ack();
+    assert_eq!((flow.window(), dwnd(&flow)), (60.0 + 1.0 / 60.0, 0.0));
+}
+
+/// max(α win^k - 1, 0): 10^0.75/8 = 0.70 is less than Reno's segment, and takes nothing from it.
+#[test]
+fn the_delay_window_does_not_slow_reno_down() {
+    let low = [("low_window", Setting::Number(2.0))];
+    let mut flow = ClockedFlow::new("compound", &low, 10.0);
+    flow.ack();
+    assert_eq!((flow.window(), dwnd(&flow)), (10.1, 0.0));
 }

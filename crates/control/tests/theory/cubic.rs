@@ -4,7 +4,7 @@ use longfat_control::{Cause, Limited, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near};
+use crate::drive::{ClockedFlow, assert_near, maxima_at_two_segments};
 
 const ALONE: [(&str, Setting); 1] = [("fast_convergence", Setting::Flag(false))];
 
@@ -248,4 +248,41 @@ fn the_plateau_is_never_below_the_window() {
     flow.adjust(2000.0);
     flow.ack();
     assert_eq!((flow.variable("w_max"), flow.variable("k")), (Some(2000.0), Some(0.0)));
+}
+
+/// Section 4.3 compares `W_est` with `W_cubic(t)`, not with what that will be a round trip later. At the first
+/// acknowledgment after a loss at 100 segments that is 70, and `W_est` has just grown by α/70, α = 9/17; 0.1 s later
+/// the cubic is at 72.1.
+#[test]
+fn the_region_is_that_of_the_present_cubic() {
+    let mut flow = after_a_loss(100.0);
+    flow.ack();
+    assert_near(flow.window() - 70.0, 9.0 / 17.0 / 70.0, 1e-9, "in the Reno-friendly region");
+}
+
+/// Sections 4.2 and 4.3: no acknowledgment lowers the window. One second after a loss at 100 segments the target falls from
+/// 102 to 88 as the round trip does from 5 to 0.1 s. Three thousand acknowledgments at that time take `W_est` above
+/// `W_cubic(t)` = 86.7, but not yet above the window.
+#[test]
+fn no_acknowledgment_lowers_the_window() {
+    let mut flow = after_a_loss(100.0);
+    flow.ack();
+    flow.now += Span::from_seconds(1);
+    flow.queueing = Span::from_millis(4900);
+    (0..300).for_each(|_| flow.ack());
+    let reached = flow.window();
+    assert!(reached > 95.0, "{reached}");
+    flow.queueing = Span::ZERO;
+    for _ in 0..3000 {
+        flow.ack();
+        assert_eq!(flow.window(), reached);
+    }
+    let estimate = flow.variable("w_est").expect("an estimate");
+    assert!((86.7..reached).contains(&estimate), "{estimate}");
+}
+
+/// Section 4.7 is about losses below the last maximum. Two segments, of which losses take none, are at theirs each time.
+#[test]
+fn a_loss_at_the_maximum_is_not_below_it() {
+    assert_eq!(maxima_at_two_segments("cubic", "w_max"), [Some(2.0); 2]);
 }

@@ -218,6 +218,16 @@ impl ClockedFlow {
     }
 }
 
+/// The maximum that a flow of two segments, of which losses take none, shows after each of two losses.
+pub(crate) fn maxima_at_two_segments(name: &str, variable: &str) -> [Option<f64>; 2] {
+    let mut flow = ClockedFlow::new(name, &[], 2.0);
+    [(); 2].map(|()| {
+        flow.lose();
+        assert_eq!(flow.window(), 2.0);
+        flow.variable(variable)
+    })
+}
+
 /// Fails unless `measured` lies within `part` of `expected`.
 #[track_caller]
 pub(crate) fn assert_near(measured: f64, expected: f64, part: f64, what: &str) {

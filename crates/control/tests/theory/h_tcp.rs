@@ -1,10 +1,10 @@
 //! The paper and the draft of H-TCP.
 
-use longfat_control::{Cause, Operating, Start};
+use longfat_control::{Cause, Operating, Phase, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near, listed, operating};
+use crate::drive::{ClockedFlow, assert_near, law, listed, operating};
 use crate::synchronised::Bottleneck;
 
 const HALVING: [(&str, Setting); 1] = [("adaptive_backoff", Setting::Flag(false))];
@@ -193,4 +193,28 @@ fn a_time_out_begins_anew() {
         1e-9,
         "the throughput before the time-out is none of its",
     );
+}
+
+/// The draft, section 3: `Δ_L` is a second or more.
+#[test]
+fn a_second_is_allowed_and_less_is_not() {
+    let controller = listed("h-tcp");
+    for (millis, allowed) in [(999, false), (1000, true)] {
+        let mut settings = controller.defaults();
+        settings.set("delta_l", Setting::Span(Span::from_millis(millis)));
+        assert_eq!((controller.check)(&settings).is_ok(), allowed, "{millis} ms");
+    }
+}
+
+/// Adaptive back-off is for congestion avoidance, where an empty queue lets 0.8 stay. A loss in slow start halves (RFC
+/// 5681).
+#[test]
+fn a_loss_in_slow_start_halves() {
+    let law = law("h-tcp", &[]);
+    for (phase, share) in [(Phase::CongestionAvoidance, 0.2), (Phase::SlowStart, 0.5)] {
+        let since_event = Some(Span::from_seconds(10));
+        let given_up =
+            law.give_up(&Operating { phase, since_event, ..operating(100.0) }, Cause::Loss);
+        assert_near(given_up, share, 1e-12, &format!("{phase:?}"));
+    }
 }

@@ -43,3 +43,21 @@ fn slow_start_catches_up_with_n_flows() {
     flow.round();
     assert_near(flow.window(), 1024.0, 0.02, "and on as they would");
 }
+
+/// One flow of one is Reno, in slow start too: one segment becomes two.
+#[test]
+fn one_flow_is_reno_from_its_first_segment_on() {
+    let start = Start { window: Segments(1.0), ..Start::default() };
+    let one = [("n", Setting::Number(1.0))];
+    let mut flow = ClockedFlow::starting("multcp", &one, &start);
+    flow.round();
+    assert_eq!(flow.window(), 2.0);
+}
+
+/// A window below n grows as in slow start, by one segment for each, not by 8/4.
+#[test]
+fn a_window_below_n_doubles() {
+    let mut flow = ClockedFlow::new("multcp", &EIGHT, 4.0);
+    flow.ack();
+    assert_eq!(flow.window(), 5.0);
+}
