@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use longfat_control::{CONTROLLERS, Controller, Feedback, Operating};
+use longfat_control::{CONTROLLERS, Controller, Feedback, Operating, Reaction};
 use longfat_units::Segments;
-use longfat_units::parameter::Setting;
+use longfat_units::parameter::{Parameter, Setting};
 
-use crate::drive::{ClockedFlow, assert_near, listed, operating};
+use crate::drive::{ClockedFlow, assert_near, law, listed, operating};
 
 fn with_room(ack: Feedback) -> Feedback {
     Feedback { spare: Some(true), ..ack }
@@ -94,4 +94,16 @@ fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
     assert_eq!((gain(0.0), gain(1.0)), (0.01, 1.0));
     assert_near(gain(0.25), 0.2575, 1e-12, "a quarter of 1 and three of 0.01");
     assert!(law.needs().spare, "the host must carry the bit");
+}
+
+/// A base law that answers every mark, as that of Kavak and Kunniyur may, still does.
+#[test]
+fn marks_are_answered_as_the_base_law_does() {
+    for (per_mark, reaction) in [(false, Reaction::PerWindow), (true, Reaction::PerMark)] {
+        let mut fiber = listed("fiber").clone();
+        fiber.parameters.retain(|parameter| parameter.name != "per_mark");
+        fiber.parameters.push(Parameter::flag("per_mark", per_mark, "reacts to every mark"));
+        let law = law("anti-ecn", &[("on", Setting::Entry(Arc::new(fiber)))]);
+        assert_eq!(law.reaction(), reaction);
+    }
 }

@@ -87,3 +87,15 @@ fn each_round_trip_counts_its_own_marks_and_a_loss_takes_half() {
     flow.lose();
     assert_near(flow.window(), before / 2.0, 1e-12, "a loss");
 }
+
+/// α is the share of what was delivered: it stays where nothing was, and more marks than segments are all of them.
+#[test]
+fn nothing_delivered_is_no_share_and_no_share_is_above_one() {
+    let mut flow = ClockedFlow::new("dctcp", &[], 100.0);
+    let mut round = |acked, marked| {
+        flow.ack_with(|ack| Feedback { acked, marked, round_starts: true, ..ack });
+        flow.variable("alpha").expect("it is shown")
+    };
+    assert_eq!([round(10, 0), round(0, 0)], [15.0 / 16.0; 2]);
+    assert_near(round(1, 3), 15.0 / 16.0 + 1.0 / 256.0, 1e-12, "a sixteenth of what it lacks");
+}

@@ -1,11 +1,11 @@
 //! The EXP-TCP paper.
 
-use longfat_control::{Cause, Start};
+use longfat_control::{Cause, Operating, Start};
 use longfat_units::Segments;
 use longfat_units::math::{ln, pow};
 use longfat_units::parameter::Setting;
 
-use crate::drive::{ClockedFlow, assert_near};
+use crate::drive::{ClockedFlow, assert_near, law, operating};
 
 fn word(text: &str) -> Setting {
     Setting::Word(text.into())
@@ -137,4 +137,12 @@ fn after_a_time_out_the_epoch_begins_where_slow_start_ends() {
     flow.round();
     // 0.051271 √5000 in the first round trip of an epoch, as in any other.
     assert_near(flow.window() - 5000.0, 3.6254, 0.01, "the first round trip");
+}
+
+/// By the rule a window of 50, half of what its epoch began with, would lose 0.05 · (1 - 100/50 + 10/50) segments with each
+/// acknowledged one. It stays.
+#[test]
+fn no_acknowledgment_takes_anything() {
+    let epoch_window = Some(Segments(100.0));
+    assert_eq!(law("exp", &[]).gain(&Operating { epoch_window, ..operating(50.0) }), 0.0);
 }

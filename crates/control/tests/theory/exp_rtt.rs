@@ -1,10 +1,11 @@
 //! EXP-TCP and round trips: two flows whose losses come together.
 
-use longfat_units::Span;
+use longfat_control::Operating;
 use longfat_units::math::{expm1, pow};
 use longfat_units::parameter::Setting;
+use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near};
+use crate::drive::{ClockedFlow, assert_near, law, operating};
 use crate::synchronised::Bottleneck;
 
 /// Two flows at these windows on a bottleneck of so many segments per second.
@@ -72,4 +73,16 @@ fn without_it_a_tenth_of_difference_in_round_trips_is_worth_a_factor() {
     assert!(ratio > 1.5, "the epochs are too short to tell: {length} s");
     let rates = pair.rates();
     assert_near(rates[0] / rates[1], ratio, 0.03, "the ratio of rates");
+}
+
+/// At twice the reference γ is 0.1, and the least start 8: 0.1 (1 - 4/4 + 8/4). At 4 s, 40 times as long, γ would be 2,
+/// but stays at 1: 1 - 1000/1600 + √(1000 · 40)/1600.
+#[test]
+fn growth_and_its_start_are_scaled_to_the_round_trip() {
+    let law = law("exp", &[("rtt_fair", Setting::Flag(true))]);
+    for (millis, epoch, window, gain) in [(200, 4.0, 4.0, 0.2), (4000, 1000.0, 1600.0, 0.5)] {
+        let (rtt, epoch_window) = (Span::from_millis(millis), Some(Segments(epoch)));
+        let at = Operating { rtt, epoch_window, ..operating(window) };
+        assert_near(law.gain(&at), gain, 1e-12, &format!("{millis} ms"));
+    }
 }

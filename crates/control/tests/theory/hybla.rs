@@ -52,3 +52,13 @@ fn beyond_the_threshold_of_the_short_connection_slow_start_is_standard() {
         assert_eq!(flow.window(), 2.0 * until);
     }
 }
+
+/// ρ is that of the smallest round trip: a queue as long as the path leaves it at 4, and the growth at 16 segments per
+/// round trip.
+#[test]
+fn a_queue_makes_it_no_greedier() {
+    let mut flow = ClockedFlow::new("hybla", &[], 1000.0);
+    flow.queueing = Span::from_millis(100);
+    flow.ack();
+    assert_near((flow.window() - 1000.0) * 1000.0, 16.0, 1e-9, "per round trip");
+}

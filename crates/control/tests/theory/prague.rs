@@ -160,3 +160,50 @@ fn slow_start_is_paced_at_twice_the_rate() {
     flow.lose();
     assert_eq!(flow.pacing(), Pacing::Spread { gain: 1.0 });
 }
+
+/// `rounds` are round trips after slow start, and those in it do not count. With two, at 10 ms: a segment per round
+/// trip until two have begun, then (10/25)² of one.
+#[test]
+fn rounds_count_from_the_end_of_slow_start() {
+    let start = Start { window: Segments(10.0), ..Start::default() };
+    let two = [("rounds", Setting::Count(2))];
+    let flow = ClockedFlow::starting("prague", &two, &start);
+    let mut flow = flow.with_rtt(Span::from_millis(10));
+    (0..5).for_each(|_| flow.ack_with(|ack| Feedback { round_starts: true, ..ack }));
+    assert_eq!(flow.window(), 15.0);
+    flow.lose();
+    for (round_starts, per_round) in [(false, 1.0), (true, 1.0), (true, 0.16)] {
+        let before = flow.window();
+        flow.ack_with(|ack| Feedback { round_starts, ..ack });
+        assert_near((flow.window() - before) * before, per_round, 1e-9, "per round trip");
+    }
+}
+
+/// α moves once in 25 ms, and what a round trip of 10 ms is late the next is shorter. But a second without any is not
+/// made up for: after it α moves at 1.00, 1.01, 1.03 and 1.05 s.
+#[test]
+fn a_pause_is_not_made_up_for() {
+    let changes = [("rounds", Setting::Count(0))];
+    let ten = Span::from_millis(10);
+    let mut flow = ClockedFlow::new("prague", &changes, 100.0).with_rtt(ten);
+    flow.now += Span::from_seconds(1);
+    let moved = [(); 6].map(|()| {
+        let before = flow.variable("alpha");
+        flow.ack_with(|ack| Feedback { acked: 10, marked: 5, round_starts: true, ..ack });
+        flow.pass_round_trip();
+        flow.variable("alpha") != before
+    });
+    assert_eq!(moved, [true, true, false, true, false, true]);
+}
+
+/// What a mark took counts towards the half of a loss, but gives nothing back of a window that the host has taken down
+/// since.
+#[test]
+fn no_loss_raises_a_window_after_a_mark() {
+    let mut flow = ClockedFlow::new("prague", &[], 1000.0);
+    flow.congestion(Cause::Mark);
+    assert_eq!(flow.window(), 500.0);
+    flow.adjust(10.0);
+    flow.lose();
+    assert!(flow.window() <= 10.0, "{}", flow.window());
+}
