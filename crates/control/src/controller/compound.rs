@@ -126,9 +126,8 @@ impl Compound {
 
     /// Section 3, once per round trip. Returns the window to go on with.
     fn end_round(&mut self, window: f64, rtt: Span) -> f64 {
-        // A smoothed round trip may be below all that have been measured since a time-out.
-        let base = self.base.unwrap_or(rtt).min(rtt).seconds();
-        let queued = window * (1.0 - base / rtt.seconds());
+        // Below zero where the smoothed round trip is below all that have been measured since a time-out.
+        let queued = window * (1.0 - self.base.unwrap_or(rtt).seconds() / rtt.seconds());
         self.growing = queued < self.gamma;
         if self.growing {
             return window;

@@ -332,7 +332,6 @@ impl CongestionControl for Copa {
                     continue;
                 }
                 self.ramp.leave(self.window);
-                self.velocity = Velocity::starting();
                 self.empty = Some(now);
             }
             if self.turns_at_once {

@@ -140,8 +140,7 @@ impl Illinois {
             return self.alpha_at(share);
         }
         self.short += 1;
-        let wait = self.alpha < self.alpha_max && self.short < self.theta;
-        if wait { self.alpha } else { self.alpha_max }
+        if self.short < self.theta { self.alpha } else { self.alpha_max }
     }
 
     /// κ₁/(κ₂ + `d_a`), with delays as shares of `d_m`.
