@@ -136,7 +136,10 @@ impl LedbatPlusPlus {
             Slowdown::Due(at) if now >= at => {
                 let until = after(now, rtt, SLOW_ROUNDS);
                 self.slowdown = Slowdown::Silent { since: now, until };
-                self.ramp.leave(self.window.max(FLOOR));
+                // A slow start under way goes on to where it was bound.
+                if !self.ramp.holds(self.window) {
+                    self.ramp.leave(self.window.max(FLOOR));
+                }
                 self.window = self.window.min(SLOW_WINDOW);
                 true
             }

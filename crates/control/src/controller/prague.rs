@@ -96,6 +96,9 @@ fn build(settings: &Settings, start: &Start) -> Sending {
 /// The least window; below one it is a matter of pacing alone.
 const LEAST: f64 = 1.0 / 16.0;
 
+/// No mark has taken anything of the window as it is.
+const NOTHING: (f64, Time) = (0.0, Time::ZERO);
+
 /// One flow under Prague.
 #[derive(Clone, Debug)]
 pub struct Prague {
@@ -106,7 +109,7 @@ pub struct Prague {
     since: Time,
     /// When marks were last answered, up to what round trips are late.
     answered: Option<Time>,
-    /// What that took of the window, and when it did.
+    /// What that took of the window as it is, and when it did.
     taken: (f64, Time),
     /// Has there been a mark?
     marked: bool,
@@ -127,7 +130,7 @@ impl Prague {
             share: MarkedShare::new(settings.number("g")),
             since: Time::ZERO,
             answered: None,
-            taken: (0.0, Time::ZERO),
+            taken: NOTHING,
             marked: false,
             rounds: 0,
             rtt: start.round_trip.unwrap_or(Span::ZERO),
@@ -223,7 +226,7 @@ impl CongestionControl for Prague {
                 }
             }
             Cause::Loss => {
-                let (taken, then) = std::mem::take(&mut self.taken);
+                let (taken, then) = std::mem::replace(&mut self.taken, NOTHING);
                 let is_recent = event.now.since(then) < self.virtual_rtt(path.rtt);
                 let before = self.window + if is_recent { taken } else { 0.0 };
                 let least = if self.window < FLOOR { LEAST } else { FLOOR };
@@ -231,12 +234,14 @@ impl CongestionControl for Prague {
             }
             Cause::Timeout => {
                 self.window = self.ramp.time_out(event).min(self.window);
+                self.taken = NOTHING;
             }
         }
     }
 
     fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
         self.window = self.ramp.adjust(event);
+        self.taken = NOTHING;
     }
 
     #[inline]

@@ -151,3 +151,23 @@ fn a_window_of_one_segment_is_not_lifted() {
     flow.ack();
     assert_eq!(flow.window(), 1.5);
 }
+
+/// RFC 5681, section 3.1: a time-out at 100 segments bounds slow start by 50. GAIN is 1/2 at 100 ms, so two round trips later,
+/// when the first slowdown is due, the window is at 4.5; from two segments slow start leads to 50 still.
+#[test]
+fn a_slowdown_in_slow_start_does_not_bound_it() {
+    let mut flow = ClockedFlow::starting(
+        "ledbat++",
+        &[],
+        &Start { window: Segments(100.0), ..Start::default() },
+    );
+    flow.congestion(Cause::Timeout);
+    assert_eq!((flow.window(), flow.threshold()), (2.0, Some(50.0)));
+    let mut seen = Vec::new();
+    for _ in 0..12 {
+        flow.round();
+        seen.push(flow.window());
+    }
+    assert_eq!(seen[..11], [3.0, 4.5, 2.0, 2.0, 3.0, 4.5, 7.0, 10.5, 15.5, 23.5, 35.0]);
+    assert!(seen[11] > 50.0, "{}", seen[11]);
+}

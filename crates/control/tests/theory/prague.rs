@@ -196,14 +196,25 @@ fn a_pause_is_not_made_up_for() {
     assert_eq!(moved, [true, true, false, true, false, true]);
 }
 
-/// What a mark took counts towards the half of a loss, but gives nothing back of a window that the host has taken down
-/// since.
+/// RFC 9331, section 4.3: a loss is answered as Reno answers it. What a mark has taken from the same window counts towards
+/// the half, but the window that the host asks for, or that a time-out leaves, is another one.
 #[test]
-fn no_loss_raises_a_window_after_a_mark() {
-    let mut flow = ClockedFlow::new("prague", &[], 1000.0);
-    flow.congestion(Cause::Mark);
+fn a_mark_counts_towards_a_loss_in_the_same_window_only() {
+    let marked = || {
+        let mut flow = ClockedFlow::new("prague", &[], 1000.0);
+        flow.congestion(Cause::Mark);
+        assert_eq!(flow.window(), 500.0);
+        flow
+    };
+    let mut flow = marked();
+    flow.lose();
     assert_eq!(flow.window(), 500.0);
+    let mut flow = marked();
     flow.adjust(10.0);
     flow.lose();
-    assert!(flow.window() <= 10.0, "{}", flow.window());
+    assert_eq!((flow.window(), flow.threshold()), (5.0, Some(5.0)));
+    let mut flow = marked();
+    flow.congestion(Cause::Timeout);
+    flow.lose();
+    assert_eq!((flow.window(), flow.threshold()), (1.0, Some(1.0)));
 }
