@@ -228,6 +228,18 @@ pub(crate) fn maxima_at_two_segments(name: &str, variable: &str) -> [Option<f64>
     })
 }
 
+/// The windows before and after a time-out, and after a round trip more, of a flow whose slow start doubles four segments.
+pub(crate) fn windows_around_a_time_out(name: &str) -> [f64; 3] {
+    let start = Start { window: Segments(4.0), ..Start::default() };
+    let mut flow = ClockedFlow::starting(name, &[], &start);
+    flow.round_with_delay(Span::ZERO);
+    let before = flow.window();
+    flow.congestion(Cause::Timeout);
+    let after = flow.window();
+    flow.round_with_delay(Span::ZERO);
+    [before, after, flow.window()]
+}
+
 /// Fails unless `measured` lies within `part` of `expected`.
 #[track_caller]
 pub(crate) fn assert_near(measured: f64, expected: f64, part: f64, what: &str) {

@@ -4,7 +4,7 @@ use longfat_control::{Cause, Feedback, Operating, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near, law, operating};
+use crate::drive::{ClockedFlow, assert_near, law, operating, windows_around_a_time_out};
 
 const ALPHA_20: [(&str, Setting); 1] = [("alpha", Setting::Number(20.0))];
 
@@ -128,13 +128,7 @@ fn congestion_ends_the_change_under_way() {
 /// After a time-out the first round trip may double the window, whichever it was before.
 #[test]
 fn a_time_out_begins_slow_start_anew() {
-    let start = Start { window: Segments(4.0), ..Start::default() };
-    let mut flow = ClockedFlow::starting("fast", &[], &start);
-    flow.round_with_delay(Span::ZERO);
-    assert_eq!(flow.window(), 8.0);
-    flow.congestion(Cause::Timeout);
-    flow.round_with_delay(Span::ZERO);
-    assert_eq!(flow.window(), 2.0);
+    assert_eq!(windows_around_a_time_out("fast"), [8.0, 1.0, 2.0]);
 }
 
 /// The article, with γ = 1/2 and α = 200: per round trip a window of 1000 gains half of what is missing from 200 that

@@ -85,23 +85,30 @@ fn a_time_out_leaves_two_segments() {
     assert_eq!(flow.threshold(), Some(50.0));
 }
 
-/// Section 4.4: the first slowdown comes two round trips after slow start, at 0.2 s, and leaves two segments for two of them;
-/// then GAIN, half a segment with each, takes the window to the 2.67 that it had, at 0.5 s. That took 0.3 s, so the next one
-/// comes nine times as much later, at 3.2 s.
-#[test]
-fn a_slowdown_comes_after_nine_times_what_the_last_one_took() {
+/// In which tenths of a second, which are round trips, a flow that begins with 2.25 segments falls to two, to rise to what it
+/// had. `event` happens to it after each acknowledgment.
+fn slowdowns(tenths: u64, event: impl Fn(&mut ClockedFlow, u64)) -> Vec<u64> {
     let mut flow = ClockedFlow::new("ledbat++", &[], 2.25);
     let mut slow = Vec::new();
-    for tenth in 0..40 {
+    for tenth in 0..tenths {
         let before = flow.window();
         flow.ack();
         if flow.window() == 2.0 && before > 2.0 {
             slow.push(tenth);
             assert_eq!(flow.threshold(), Some(before), "what it rises to");
         }
+        event(&mut flow, tenth);
         flow.pass_round_trip();
     }
-    assert_eq!(slow, [2, 32]);
+    slow
+}
+
+/// Section 4.4: the first slowdown comes two round trips after slow start, at 0.2 s, and leaves two segments for two of them;
+/// then GAIN, half a segment with each, takes the window to the 2.67 that it had, at 0.5 s. That took 0.3 s, so the next one
+/// comes nine times as much later, at 3.2 s.
+#[test]
+fn a_slowdown_comes_after_nine_times_what_the_last_one_took() {
+    assert_eq!(slowdowns(40, |_, _| ()), [2, 32]);
 }
 
 /// A loss or a time-out in a slowdown ends it: the next one comes after nine times as long as it has taken so far. At
@@ -109,20 +116,12 @@ fn a_slowdown_comes_after_nine_times_what_the_last_one_took() {
 #[test]
 fn congestion_ends_a_slowdown() {
     for cause in [Cause::Loss, Cause::Timeout] {
-        let mut flow = ClockedFlow::new("ledbat++", &[], 2.25);
-        let mut slow = Vec::new();
-        for tenth in 0..20 {
-            let before = flow.window();
-            flow.ack();
-            if flow.window() == 2.0 && before > 2.0 {
-                slow.push(tenth);
-            }
+        let found = slowdowns(20, |flow, tenth| {
             if tenth == 3 {
                 flow.congestion(cause);
             }
-            flow.pass_round_trip();
-        }
-        assert_eq!(slow, [2, 12], "{cause:?}");
+        });
+        assert_eq!(found, [2, 12], "{cause:?}");
     }
 }
 

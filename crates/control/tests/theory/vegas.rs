@@ -4,7 +4,7 @@ use longfat_control::{Cause, Feedback, Operating, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{ClockedFlow, assert_near, listed, operating};
+use crate::drive::{ClockedFlow, assert_near, listed, operating, windows_around_a_time_out};
 
 /// By how much Vegas-1,3 changes 101 segments in `rounds` round trips in which so many of them wait. In the one before,
 /// which begins at 100, it knows nothing and adds one.
@@ -175,14 +175,7 @@ fn congestion_ends_the_step_under_way() {
 /// After a time-out the first round trip may double the window, whichever it was before.
 #[test]
 fn a_time_out_begins_slow_start_anew() {
-    let start = Start { window: Segments(4.0), ..Start::default() };
-    let mut flow = ClockedFlow::starting("vegas", &[], &start);
-    flow.round_with_delay(Span::ZERO);
-    assert_eq!(flow.window(), 8.0);
-    flow.congestion(Cause::Timeout);
-    assert_eq!(flow.window(), 1.0);
-    flow.round_with_delay(Span::ZERO);
-    assert_eq!(flow.window(), 2.0);
+    assert_eq!(windows_around_a_time_out("vegas"), [8.0, 1.0, 2.0]);
 }
 
 /// Two segments are the least, but a smaller window is not lifted by a loss.
