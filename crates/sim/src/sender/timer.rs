@@ -20,7 +20,7 @@ use super::numbers::GRANULARITY;
 
 /// The time-out before the first sample (RFC 6298, section 2.1).
 const INITIAL: Span = Span::from_seconds(1);
-/// The upper bound of section 2.4, unless the round trip itself requires more.
+/// The upper bound of section 2.5, unless the round trip itself requires more.
 const LARGEST: Span = Span::from_seconds(60);
 /// The upper bound for any round trip: a time-out set in the last second of a run must still fit the clock.
 const LONGEST: Span = Span::from_seconds(7 * 24 * 3600);
@@ -382,6 +382,27 @@ mod tests {
         };
         assert_eq!(first(Span::from_millis(300)), Span::from_seconds(1));
         assert_eq!(first(Span::from_seconds(1)), Span::from_seconds(3));
+        // The minimum holds for it too (section 2.4).
+        assert_eq!(of_the_rfc(Span::from_seconds(2), None).timeout(), Span::from_seconds(2));
+    }
+
+    #[test]
+    fn the_margin_is_a_tick_where_round_trips_hardly_vary() {
+        // Section 2.3: SRTT + max(G, 4 RTTVAR). Round trips of 470 ms throughout: 470 + 500 ms, which is two ticks.
+        let ms = Span::from_millis;
+        let mut round_trip = of_the_rfc(ms(200), Some(ms(500)));
+        (0..100).for_each(|_| round_trip.sample(ms(470), true));
+        assert_eq!(round_trip.timeout(), ms(1000));
+    }
+
+    #[test]
+    fn a_round_trip_that_needs_more_than_a_minute_gets_it() {
+        // The first sample of 40 s: 40 + 4·20 s, which is not doubled, since that would be more than a minute.
+        let mut round_trip = of_the_rfc(Span::from_millis(200), None);
+        round_trip.sample(Span::from_seconds(40), true);
+        assert_eq!(round_trip.timeout(), Span::from_seconds(120));
+        round_trip.back_off();
+        assert_eq!(round_trip.timeout(), Span::from_seconds(120));
     }
 
     #[test]
@@ -426,6 +447,116 @@ mod tests {
         round_trip.acknowledged();
         assert_eq!(round_trip.timeout(), Span::from_millis(200));
     }
+
+    /// A timer that knows a round trip of 100 ms; everything below 10 has left.
+    fn timer_of(mut round_trip: RoundTrip) -> RetransmissionTimer {
+        round_trip.sample(Span::from_millis(100), true);
+        RetransmissionTimer {
+            deadline: Time::NEVER,
+            timeout: round_trip.timeout(),
+            round_end: 10,
+            attentive: round_trip.samples_always(),
+            idle_since: Time::ZERO,
+            round_trip,
+            ran_out_at: None,
+        }
+    }
+
+    #[test]
+    fn the_timer_stops_when_everything_is_acknowledged() {
+        // Sections 5.2 and 5.3. The time-out is 300 ms until a round ends.
+        let mut timer = timer_of(of_the_rfc(Span::from_millis(200), None));
+        let now = Time::ZERO + Span::from_millis(500);
+        let rtt = Span::from_millis(100);
+        assert_eq!(timer.on_progress(now, rtt, 9, 10), (false, now + Span::from_millis(300)));
+        assert_eq!(timer.idle_since(), Time::ZERO);
+        assert_eq!(timer.on_progress(now, rtt, 10, 10), (false, Time::NEVER));
+        assert_eq!(timer.idle_since(), now);
+    }
+
+    #[test]
+    fn the_estimator_of_linux_samples_at_every_acknowledgment() {
+        // 260 ms in the middle of a round: the mean deviation of 50 becomes 77.5 ms, and SRTT 120 ms. To that of the RFC
+        // only the next round tells.
+        let (ms, now) = (Span::from_millis, Time::ZERO + Span::from_millis(500));
+        let after = |estimator| {
+            let mut timer = timer_of(RoundTrip::new(Span::ZERO, ms(200), None, estimator));
+            timer.on_progress(now, ms(260), 5, 10);
+            timer.timeout()
+        };
+        assert_eq!(after(RtoEstimator::Linux), ms(120 + 310));
+        assert_eq!(after(RtoEstimator::Rfc6298), ms(300));
+    }
+
+    /// The round trips of numbered packets, with what the receiver says of its delay, in milliseconds; it promises no more
+    /// than 25. Returns the smoothed round trip and the probe time-out.
+    fn of_numbered(samples: &[(u64, u64)]) -> (Span, Span) {
+        let ms = Span::from_millis;
+        let mut timer = timer_of(of_the_rfc(GRANULARITY, None));
+        timer.round_trip = of_the_rfc(GRANULARITY, None);
+        for &(rtt, delay) in samples {
+            timer.sample_numbered(ms(rtt), ms(delay), ms(25));
+        }
+        (timer.smoothed().expect("there are samples"), timer.timeout())
+    }
+
+    #[test]
+    fn the_delay_of_an_acknowledgment_is_no_round_trip_if_it_can_be_true() {
+        // RFC 9002, section 5.3. The first sample counts in full: 100, and 100 + 4·50 + 25 ms.
+        let ms = Span::from_millis;
+        assert_eq!(of_numbered(&[(100, 25)]), (ms(100), ms(325)));
+        // 125 ms, of which 25 were waiting, are a round trip of 100: the variation falls to 37.5 ms.
+        assert_eq!(of_numbered(&[(100, 0), (125, 25)]), (ms(100), ms(100 + 150 + 25)));
+        // 116 ms less 25 would be less than the smallest: 102 is ⅞·100 + ⅛·116, the variation ¾·50 + ¼·16 = 41.5 ms.
+        assert_eq!(of_numbered(&[(100, 0), (116, 25)]), (ms(102), ms(102 + 166 + 25)));
+        // The smallest is 80 from the second one on: the third is 92 - 12, as SRTT would be 97.5 after the second.
+        assert_eq!(of_numbered(&[(100, 0), (80, 0), (92, 12)]).0, Span(95_312_500_000));
+    }
+
+    #[test]
+    fn the_margin_of_a_probe_is_at_least_a_millisecond() {
+        // RFC 9002, section 6.2.1: 100 + max(4 rttvar, 1) + 25 ms, when the variation is next to nothing.
+        let (smoothed, timeout) = of_numbered(&[(100, 0); 100]);
+        assert_eq!((smoothed, timeout), (Span::from_millis(100), Span::from_millis(126)));
+    }
+
+    #[test]
+    fn in_the_estimator_of_linux_a_small_fall_counts_in_full() {
+        // A margin of four times 1 ms at least. SRTT 100, mean deviation 50, and so is the largest of the first round. A
+        // fall of 20 ms is less than 50: ¾·50 + ¼·20 = 42.5, SRTT 97.5; the round ends with a variation of 50.
+        let ms = Span::from_millis;
+        let mut round_trip = RoundTrip::new(Span::ZERO, ms(4), None, RtoEstimator::Linux);
+        round_trip.sample(ms(100), true);
+        round_trip.sample(ms(80), true);
+        assert_eq!(round_trip.timeout(), Span(97_500_000_000) + ms(200));
+        // Then none: ¾·42.5 = 31.875 is the largest of the second round, and the variation ¾·50 + ¼·31.875 = 45.46875.
+        round_trip.sample(Span(97_500_000_000), true);
+        assert_eq!(round_trip.timeout(), Span(97_500_000_000) + Span(45_468_750_000) * 4);
+    }
+
+    #[test]
+    fn in_the_estimator_of_linux_the_first_deviation_is_the_largest_of_its_round() {
+        // Two samples of 1 s: the mean deviation falls from 500 to 375 ms, but the largest of the round was 500.
+        let ms = Span::from_millis;
+        let mut round_trip = RoundTrip::new(Span::ZERO, ms(200), None, RtoEstimator::Linux);
+        round_trip.sample(ms(1000), true);
+        round_trip.sample(ms(1000), true);
+        assert_eq!(round_trip.timeout(), ms(3000));
+    }
+
+    #[test]
+    fn in_the_estimator_of_linux_no_round_has_less_than_a_quarter_of_the_minimum() {
+        // A rise from 100 to 340 ms: ¾·50 + ¼·240 = 97.5, SRTT 130. Then three rounds without a deviation: the means are
+        // 73.125, 54.84375 and 41.1328125, of which the last counts as 50. The variation is 91.40625, then 82.265625, and
+        // then ¾·82.265625 + ¼·50.
+        let ms = Span::from_millis;
+        let mut round_trip = RoundTrip::new(Span::ZERO, ms(200), None, RtoEstimator::Linux);
+        for rtt in [100, 340, 130, 130, 130] {
+            round_trip.sample(ms(rtt), true);
+        }
+        assert_eq!(round_trip.timeout(), ms(130) + Span(74_199_218_750) * 4);
+    }
+
     #[test]
     fn the_estimator_of_linux_by_hand() {
         let ms = Span::from_millis;
