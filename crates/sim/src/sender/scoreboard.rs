@@ -279,3 +279,107 @@ impl Scoreboard {
         Some(segment)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::SegmentRun;
+
+    fn blocks(runs: &[(u64, u64)]) -> Blocks {
+        let mut blocks = Blocks::default();
+        for (block, &(first, end)) in blocks.iter_mut().zip(runs) {
+            *block = SegmentRun { first, end };
+        }
+        blocks
+    }
+
+    /// Ten segments have left, of which those of the blocks have arrived. What is lost by then is known.
+    fn ten(runs: &[(u64, u64)]) -> Scoreboard {
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.acknowledge(&blocks(runs), 0, 10, false, |_| {});
+        scoreboard.detect_losses(0, |_| {});
+        scoreboard
+    }
+
+    #[test]
+    fn a_rescue_waits_for_more_than_the_first_retransmission() {
+        // RFC 6675, section 5, step 4.3: `RescueRxt` is the first segment that was sent again, 0, and only when `HighACK`
+        // is beyond it may the highest segment that is missing, 9, leave once more; rule 4: once.
+        let mut scoreboard = ten(&[(2, 5)]);
+        scoreboard.begin_recovery(0);
+        assert_eq!(scoreboard.take_lost(0), Some(0));
+        assert_eq!(scoreboard.take_lost(0), Some(1));
+        assert_eq!((scoreboard.take_lost(0), scoreboard.rescue(0, 10)), (None, None));
+        scoreboard.advance(0, 1, 10);
+        assert_eq!(scoreboard.rescue(1, 10), None, "0 alone");
+        scoreboard.advance(1, 5, 10);
+        let before = scoreboard.in_flight(5);
+        assert_eq!(scoreboard.rescue(5, 10), Some(9));
+        assert_eq!(scoreboard.in_flight(5), before, "`HighRxt` stays as it is");
+        assert_eq!(scoreboard.rescue(5, 10), None);
+        // What has arrived is not missing: here the highest one is 7.
+        let mut scoreboard = ten(&[(2, 5), (8, 10)]);
+        scoreboard.begin_recovery(0);
+        scoreboard.advance(0, 5, 10);
+        assert_eq!(scoreboard.rescue(5, 10), Some(7));
+    }
+
+    #[test]
+    fn what_leaves_again_unlost_counts_twice() {
+        // RFC 6675, section 4, `SetPipe`: 0 and 1 are not lost, with two segments above them, so 8 of 10 are in the
+        // network. Sent again by rule 3 of `NextSeg`, each of them counts once more.
+        let mut scoreboard = ten(&[(2, 4)]);
+        assert_eq!((scoreboard.in_flight(10), scoreboard.take_lost(0)), (8, None));
+        assert_eq!(scoreboard.take_unsacked(0), Some(0));
+        assert_eq!(scoreboard.take_unsacked(0), Some(1));
+        assert_eq!(scoreboard.take_unsacked(0), None, "4 is above everything that has arrived");
+        assert_eq!(scoreboard.in_flight(10), 10);
+    }
+
+    #[test]
+    fn what_is_lost_or_has_arrived_is_not_in_flight() {
+        // 2, 3 and 4 have arrived, so 0 and 1 are lost; 0 leaves again.
+        let mut scoreboard = ten(&[(2, 5)]);
+        assert_eq!(scoreboard.take_lost(0), Some(0));
+        let in_flight: Vec<u64> = (0..10).filter(|&it| scoreboard.is_in_flight(it)).collect();
+        assert_eq!(in_flight, [0, 5, 6, 7, 8, 9]);
+        assert_eq!(scoreboard.in_flight(10), 6);
+    }
+
+    #[test]
+    fn old_blocks_report_nothing_twice() {
+        // 3 to 7 have arrived. An acknowledgment that was overtaken knows 5 and 6 only; another one knows 8 as well but
+        // lacks 3 and 4. Its block of 2 and 3 comes when everything below 3 is acknowledged.
+        let mut scoreboard = ten(&[(3, 8)]);
+        let mut arrived = Vec::new();
+        let mut hear = |scoreboard: &mut Scoreboard, run, unacknowledged| {
+            scoreboard.acknowledge(&blocks(&[run]), unacknowledged, 10, true, |it| arrived.push(it))
+        };
+        assert_eq!(hear(&mut scoreboard, (5, 7), 0), 0);
+        assert_eq!(hear(&mut scoreboard, (5, 9), 0), 1);
+        let mut scoreboard = ten(&[]);
+        scoreboard.advance(0, 3, 10);
+        assert_eq!(hear(&mut scoreboard, (2, 4), 3), 1);
+        assert_eq!(arrived, [8, 3]);
+    }
+
+    #[test]
+    fn duplicates_cannot_report_the_first_segment() {
+        // RFC 5681, section 3.2. Of five outstanding segments, 0 to 4, four may have arrived; a fifth duplicate, of one
+        // that was doubled on its way, changes nothing.
+        let mut scoreboard = Scoreboard::default();
+        let left: Vec<u64> = (0..5)
+            .map(|_| {
+                scoreboard.on_duplicate(5);
+                scoreboard.in_flight(5)
+            })
+            .collect();
+        assert_eq!(left, [4, 3, 2, 1, 1]);
+        // 0 and 1 are acknowledged, one of which was known; 2 is missing, so no more than 3 and 4 have arrived.
+        assert_eq!(scoreboard.advance(0, 2, 5), 1);
+        assert_eq!(scoreboard.in_flight(3), 1);
+        // All is acknowledged: only 2 is news.
+        assert_eq!(scoreboard.advance(2, 5, 5), 1);
+        assert!(scoreboard.is_clear());
+    }
+}
