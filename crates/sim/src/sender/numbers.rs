@@ -411,3 +411,192 @@ fn grow<T: Copy>(ring: &mut Vec<T>, blank: T, first: u64, end: u64) {
         ring[number as usize & (size - 1)] = old[number as usize & (old.len() - 1)];
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::from_millis(100);
+    /// A probe time-out.
+    const TIMEOUT: Span = Span::from_millis(150);
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Packets that leave at these times, each with the segment of its number.
+    fn sent(times: &[u64]) -> Numbers {
+        let mut numbers = Numbers::default();
+        send(&mut numbers, times);
+        numbers
+    }
+
+    fn send(numbers: &mut Numbers, times: &[u64]) {
+        for &time in times {
+            numbers.on_sent(at(time), numbers.next, false, 0);
+        }
+    }
+
+    /// The acknowledgment of this packet and its segment, which have the same number.
+    fn hear(numbers: &mut Numbers, number: u64, now: u64) -> Option<Acknowledged> {
+        let packet = numbers.on_acknowledged(number)?;
+        numbers.deliver(number);
+        numbers.on_largest(at(now), number, at(now).since(packet.sent));
+        Some(packet)
+    }
+
+    /// What is found lost.
+    fn detect(numbers: &mut Numbers, now: u64) -> Vec<u64> {
+        let mut lost = Vec::new();
+        numbers.detect(at(now), RTT, TIMEOUT, 0, |segment| lost.push(segment));
+        lost
+    }
+
+    #[test]
+    fn a_packet_has_nine_eighths_of_the_longer_round_trip() {
+        // Section 6.1.2. 0 leaves at 0 and 1 at 10 ms; 1 takes 100 ms. The smoothed round trip is 80 or 160 ms.
+        for (smoothed, wait) in [(80, Span(112_500_000_000)), (160, Span::from_millis(180))] {
+            let mut numbers = sent(&[0, 10]);
+            hear(&mut numbers, 1, 110);
+            let found = numbers.detect(at(110), Span::from_millis(smoothed), TIMEOUT, 0, |_| {});
+            assert_eq!(found.lost, 0);
+            assert_eq!(numbers.deadline(TIMEOUT), Time::ZERO + wait);
+        }
+        // But no less than a millisecond: both leave at 0, and 1 takes 100 µs.
+        let mut numbers = sent(&[0, 0]);
+        let rtt = Span::from_millis(1) / 10;
+        numbers.on_acknowledged(1);
+        numbers.on_largest(Time::ZERO + rtt, 1, rtt);
+        numbers.detect(Time::ZERO + rtt, rtt, TIMEOUT, 0, |_| {});
+        assert_eq!(numbers.deadline(TIMEOUT), at(1));
+    }
+
+    #[test]
+    fn what_comes_after_it_was_taken_for_lost_counts_for_nothing() {
+        // 4 is three and more above 0 and 1. The original of 1 comes all the same, before 1 leaves again: only 0 does.
+        let mut numbers = sent(&[0, 0, 0, 0, 0]);
+        assert!(hear(&mut numbers, 4, 100).expect("it is news").since_reaction);
+        assert_eq!(detect(&mut numbers, 100), [0, 1]);
+        assert_eq!(numbers.in_flight(), 2);
+        assert!(!hear(&mut numbers, 1, 101).expect("it is news").since_reaction);
+        assert_eq!(numbers.in_flight(), 2);
+        assert!(hear(&mut numbers, 1, 101).is_none(), "it is known");
+        assert_eq!((numbers.take_waiting(0), numbers.take_waiting(0)), (Some(0), None));
+    }
+
+    #[test]
+    fn a_recovery_ends_with_what_left_during_it() {
+        // Section 7.3.2. 0 to 2 leave before the reaction, 3 after it.
+        let mut numbers = sent(&[0, 0, 0]);
+        assert_eq!(numbers.react(), 3);
+        send(&mut numbers, &[100]);
+        assert!(!hear(&mut numbers, 2, 101).expect("it is news").since_reaction);
+        assert!(numbers.is_recovering());
+        assert!(hear(&mut numbers, 3, 200).expect("it is news").since_reaction);
+        assert!(!numbers.is_recovering());
+        // Section 7.6.2: persistent congestion leaves no recovery under way.
+        let mut numbers = sent(&[0, 0, 0]);
+        numbers.react();
+        numbers.forget_reaction();
+        assert!(!numbers.is_recovering());
+        assert!(hear(&mut numbers, 2, 101).expect("it is news").since_reaction);
+    }
+
+    #[test]
+    fn a_round_starts_when_something_is_acknowledged_that_left_in_the_last_one() {
+        let mut numbers = sent(&[0; 10]);
+        let starts = |numbers: &mut Numbers, number| numbers.on_largest(at(100), number, RTT).1;
+        assert!(starts(&mut numbers, 0), "the next one ends with 10");
+        send(&mut numbers, &[100]);
+        assert!(!starts(&mut numbers, 9));
+        assert!(starts(&mut numbers, 10));
+    }
+
+    #[test]
+    fn two_probes_leave_unless_something_is_acknowledged_before() {
+        // Section 6.2.4.
+        let mut numbers = sent(&[0, 0]);
+        assert!(!numbers.looks(at(150)));
+        assert_eq!([numbers.take_probe(), numbers.take_probe()], [(true, true), (true, false)]);
+        assert_eq!(numbers.take_probe(), (false, false));
+        assert!(!numbers.looks(at(450)));
+        hear(&mut numbers, 0, 451);
+        assert_eq!(numbers.take_probe(), (false, false));
+    }
+
+    #[test]
+    fn a_probe_time_out_doubles_up_to_a_minute() {
+        // From the last departure, at 10 ms.
+        let after = |timeouts: u32, timeout: Span| {
+            let mut numbers = sent(&[0, 10]);
+            (0..timeouts).for_each(|_| assert!(!numbers.looks(at(10))));
+            numbers.deadline(timeout).since(at(10))
+        };
+        assert_eq!([0, 1, 2].map(|it| after(it, TIMEOUT)), [1, 2, 4].map(|it| TIMEOUT * it));
+        assert_eq!(after(9, TIMEOUT), Span::from_seconds(60), "76.8 s");
+        assert_eq!(after(80, TIMEOUT), Span::from_seconds(60));
+        assert_eq!(after(1, Span::from_seconds(70)), Span::from_seconds(70), "the path is long");
+    }
+
+    /// 0 leaves at 0 and is acknowledged at 100 ms. Of the packets that leave at these times, those that are so many after
+    /// it are acknowledged, and the others lost, as one that leaves at 2 s and takes 100 ms shows. Is the congestion
+    /// persistent?
+    fn persists(times: &[u64], acknowledged: &[u64]) -> bool {
+        let mut numbers = sent(&[0]);
+        hear(&mut numbers, 0, 100);
+        send(&mut numbers, times);
+        for &number in acknowledged {
+            hear(&mut numbers, number, 700);
+        }
+        send(&mut numbers, &[2000]);
+        hear(&mut numbers, times.len() as u64 + 1, 2100);
+        numbers.detect(at(2100), RTT, TIMEOUT, 0, |_| {}).persistent
+    }
+
+    #[test]
+    fn congestion_is_persistent_when_more_than_three_time_outs_of_packets_are_lost() {
+        // Sections 7.6.1 and 7.6.2: 450 ms.
+        assert!(!persists(&[101, 551], &[]));
+        assert!(persists(&[101, 552], &[]));
+        // The first one has to leave after the first sample was taken, at 100 ms.
+        assert!(!persists(&[100, 551], &[]));
+        // And nothing that left in between may have arrived.
+        assert!(!persists(&[101, 300, 552], &[2]));
+        assert!(persists(&[101, 300, 552], &[]));
+    }
+
+    #[test]
+    fn the_same_outage_is_told_once() {
+        // 1 and 2 are lost, with 500 ms between them. So is 3, which has until 1990 + 112.5 ms.
+        let mut numbers = sent(&[0]);
+        hear(&mut numbers, 0, 100);
+        send(&mut numbers, &[200, 700, 1990, 2000]);
+        hear(&mut numbers, 4, 2100);
+        let mut found = |now| numbers.detect(at(now), RTT, TIMEOUT, 0, |_| {});
+        let first = found(2100);
+        assert_eq!((first.lost, first.last, first.persistent), (2, 2, true));
+        let second = found(2103);
+        assert_eq!((second.lost, second.last, second.persistent), (1, 3, false));
+    }
+
+    #[test]
+    fn when_all_data_has_arrived_nothing_in_flight_matters() {
+        // 1 is lost, and 2 has until 300 + 112.5 ms, when the data of both has arrived in copies.
+        let mut numbers = sent(&[0]);
+        hear(&mut numbers, 0, 100);
+        send(&mut numbers, &[101, 300, 301]);
+        hear(&mut numbers, 3, 401);
+        assert_eq!(detect(&mut numbers, 401), [1]);
+        numbers.react();
+        assert!(!numbers.looks(at(402)), "probes are to leave");
+        numbers.forget_all();
+        assert_eq!((numbers.in_flight(), numbers.deadline(TIMEOUT)), (0, Time::NEVER));
+        assert!(!numbers.is_recovering() && !numbers.has_waiting(0));
+        assert_eq!(numbers.take_probe(), (false, false));
+        // The next loss, 900 ms after that of 1, is a single one.
+        send(&mut numbers, &[1001, 1002]);
+        hear(&mut numbers, 5, 1102);
+        let found = numbers.detect(at(1114), RTT, TIMEOUT, 0, |_| {});
+        assert_eq!((found.lost, found.persistent), (1, false));
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longfat_control::Start;
-use longfat_scenario::Recovery;
+use longfat_scenario::{Recovery, RtoEstimator};
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::super::{Numbered, SenderConfig, Sends};
@@ -217,6 +217,24 @@ fn a_lost_tail_is_probed() {
     wire.run(60_000);
     assert_eq!(wire.sender.measured().timeouts, 0);
     assert!(wire.sender.is_done());
+}
+
+#[test]
+fn what_is_set_for_the_timer_of_tcp_means_nothing() {
+    // A minimum of 3 s, a tick of 500 ms and the estimator of Linux: a second at first all the same, and the 151.7 ms of
+    // eight samples of 100 ms.
+    let of_tcp = |segments| SenderConfig {
+        rto_min: Span::from_seconds(3),
+        rto_tick: Some(Span::from_millis(500)),
+        rto_estimator: RtoEstimator::Linux,
+        ..quic(segments)
+    };
+    let mut wire = Wire::new(1.0, of_tcp(1), &[0], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.copies(), [(1000, 1, 0)]);
+    let mut wire = Wire::new(10.0, of_tcp(10), &[8, 9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.copies(), [(151, 10, 8), (151, 11, 9)]);
 }
 
 #[test]
