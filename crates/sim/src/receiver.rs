@@ -569,4 +569,156 @@ mod tests {
         });
         assert_eq!(ends, Some(14));
     }
+
+    /// A receiver with selective acknowledgments that echoes marks like this, and holds acknowledgments back or does not.
+    fn echoing(echo: Echo, delay: Option<Delay>) -> Receiver {
+        let intervals =
+            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        Receiver::new(None, true, delay, echo, &intervals)
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn arrivals_count_from_the_beginning_of_an_interval_and_before_its_end() {
+        let intervals = Intervals {
+            measured_from: at(10),
+            measured_until: at(20),
+            series: Some((at(10), Span::from_millis(10))),
+        };
+        let mut receiver = Receiver::new(Some(4), true, None, Echo::Each, &intervals);
+        let mut hold = Hold::default();
+        for (number, time) in [(0, 9), (1, 10), (2, 20), (3, 21)] {
+            receiver.on_data(&data(number, Ecn::NotEct), at(time), &mut hold);
+        }
+        assert_eq!((receiver.received().first, receiver.received().measured), (4, 1));
+        // Before 10, 20 and 30 ms.
+        let edges: Vec<u64> = (0..3).map(|_| receiver.received_mut().at_edge()).collect();
+        assert_eq!(edges, [1, 2, 4]);
+        // What comes again completes nothing.
+        receiver.on_data(&data(3, Ecn::NotEct), at(40), &mut hold);
+        assert_eq!(receiver.received().complete, Some(at(21)));
+    }
+
+    #[test]
+    fn only_what_is_in_order_waits() {
+        // RFC 5681, section 4.2: what is out of order, or fills a gap or a part of it, or comes again (RFC 2883) is
+        // acknowledged at once.
+        let mut receiver = echoing(Echo::UntilAnswered, Some(DELAY)).telling_duplicates(true);
+        let mut hold = Hold::default();
+        let numbers = [0, 3, 4, 1, 2, 2, 5, 6, 7];
+        let acknowledged = numbers.map(|number| {
+            let ack = receiver.on_data(&data(number, Ecn::Ect0), Time::ZERO, &mut hold);
+            ack.map(|ack| ack.number)
+        });
+        let expected = [None, Some(1), Some(1), Some(2), Some(5), Some(5), None, Some(7), None];
+        assert_eq!(acknowledged, expected);
+    }
+
+    #[test]
+    fn an_acknowledgment_of_two_has_the_time_of_the_first_and_what_both_have_found() {
+        // RFC 7323, section 4.3. That every router had room holds only if it held for both.
+        let held = |flags: [Flags; 2]| {
+            let mut receiver = echoing(Echo::UntilAnswered, Some(DELAY));
+            let mut hold = Hold::default();
+            let acks = flags.map(|flags| {
+                let number = receiver.expected;
+                let data = Packet { number, sent: at(number + 1), flags, ..Packet::default() };
+                receiver.on_data(&data, at(50 + 10 * number), &mut hold)
+            });
+            let ack = acks[1].expect("it covers both");
+            assert_eq!((acks[0].is_some(), ack.sent), (false, at(1)));
+            ack.flags.has(Flags::SPARE)
+        };
+        let (none, spare) = (Flags::default(), Flags::default().with(Flags::SPARE));
+        assert!(held([spare, spare]));
+        assert!(!held([none, spare]) && !held([spare, none]));
+    }
+
+    #[test]
+    fn an_acknowledgment_waits_for_as_long_as_it_may_after_the_first_segment() {
+        let delay = Delay { every: 3, ..DELAY };
+        let mut receiver = echoing(Echo::UntilAnswered, Some(delay));
+        let mut hold = Hold::default();
+        receiver.on_data(&data(0, Ecn::Ect0), at(5), &mut hold);
+        assert_eq!(receiver.begins_to_wait(), Some(at(105)));
+        receiver.on_data(&data(1, Ecn::Ect0), at(60), &mut hold);
+        assert_eq!((receiver.begins_to_wait(), receiver.delayed_until()), (None, Some(at(105))));
+        assert!(receiver.overdue(at(104)).is_none());
+        let (ack, until) = receiver.overdue(at(105)).expect("its time is over");
+        assert_eq!((ack.number, until), (2, at(105)));
+    }
+
+    #[test]
+    fn how_long_a_mark_is_echoed() {
+        // RFC 3168, section 6.1.3: until the sender says that it has reduced, with 3; a mark of that segment begins anew.
+        let echoed = |echo| {
+            let mut receiver = echoing(echo, Some(Delay { every: 9, ..DELAY }));
+            let mut hold = Hold::default();
+            let arrivals = [Ecn::Ect0, Ecn::Ce, Ecn::Ect0, Ecn::Ect0, Ecn::Ce, Ecn::Ect0];
+            let mut echoes = Vec::new();
+            for (number, ecn) in (0..).zip(arrivals) {
+                let segment = data(number, ecn);
+                let flags = segment.flags.with_if(Flags::REDUCED, number == 3);
+                let segment = Packet { flags, ..segment };
+                let ack = receiver.on_data(&segment, Time::ZERO, &mut hold);
+                let held = receiver.kept_back();
+                let flags = ack.or(held).expect("one of the two").flags;
+                echoes.push((ack.is_some(), flags.has(Flags::ECHO)));
+            }
+            echoes
+        };
+        let (held, at_once) = (false, true);
+        assert_eq!(
+            echoed(Echo::UntilAnswered),
+            [
+                (held, false),
+                (at_once, true),
+                (held, true),
+                (held, false),
+                (at_once, true),
+                (held, true)
+            ]
+        );
+        assert_eq!(
+            echoed(Echo::Each),
+            [
+                (held, false),
+                (at_once, true),
+                (held, false),
+                (held, false),
+                (at_once, true),
+                (held, false)
+            ]
+        );
+    }
+
+    /// The blocks of the acknowledgment of the last of these segments.
+    fn reported(numbers: &[u64]) -> Vec<(u64, u64)> {
+        let (mut receiver, mut hold) = (echoing(Echo::UntilAnswered, None), Hold::default());
+        let mut blocks = None;
+        for &number in numbers {
+            let ack = receiver.on_data(&data(number, Ecn::Ect0), Time::ZERO, &mut hold);
+            let handle = ack.expect("each is acknowledged at once").cargo();
+            blocks = handle.and_then(|handle| hold.take(handle).blocks);
+        }
+        let blocks = blocks.unwrap_or_default().into_iter();
+        blocks.take_while(|run| run.end > 0).map(|run| (run.first, run.end)).collect()
+    }
+
+    #[test]
+    fn the_block_of_the_newest_segment_comes_first() {
+        // RFC 2018, section 4: and then those that were reported last, three in all.
+        assert_eq!(reported(&[2, 4, 6]), [(6, 7), (4, 5), (2, 3)]);
+        assert_eq!(reported(&[2, 4, 6, 8]), [(8, 9), (6, 7), (4, 5)]);
+        assert_eq!(reported(&[2, 4, 8, 3]), [(2, 5), (8, 9)], "it joins two");
+        assert_eq!(reported(&[4, 8, 5]), [(4, 6), (8, 9)], "it extends one");
+        assert_eq!(reported(&[4, 8, 3]), [(3, 5), (8, 9)]);
+        // What is in order now is no block.
+        assert_eq!(reported(&[1, 3, 0]), [(3, 4)]);
+        assert_eq!(reported(&[3, 1, 0]), [(3, 4)]);
+        assert_eq!(reported(&[1, 0]), []);
+    }
 }
