@@ -319,6 +319,55 @@ mod tests {
     }
 
     #[test]
+    fn what_the_application_leaves_empty_passes_with_what_was_in_flight() {
+        // Nothing is there at first, and nothing more when 0, 1 and 2 are in flight. 3 leaves when these have been
+        // delivered, which is not yet more than that; 4 when 3 has been, too.
+        let mut rate = DeliveryRate::default();
+        rate.on_application_limited(0);
+        (0..3).for_each(|segment| rate.on_sent(at(0), segment, segment + 1, 0));
+        rate.on_application_limited(3);
+        let mut limited = |segment, now| {
+            rate.on_delivered(at(now), segment);
+            let limited = rate.sample(RTT).expect("a sample").application_limited;
+            if segment >= 2 {
+                rate.on_sent(at(now), segment + 1, 1, segment + 1);
+            }
+            limited
+        };
+        assert!(limited(0, 100) && limited(1, 100) && limited(2, 100));
+        assert!(limited(3, 200));
+        assert!(!limited(4, 300));
+    }
+
+    #[test]
+    fn an_idle_time_slows_nothing() {
+        // 0 is acknowledged at 100 ms; 1 leaves at 1 s, and is acknowledged 100 ms later.
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(at(0), 0, 1, 0);
+        rate.on_delivered(at(100), 0);
+        assert!(rate.sample(Span(u64::MAX)).is_none(), "the timer knows no round trip");
+        rate.on_sent(at(1000), 1, 1, 1);
+        rate.on_delivered(at(1100), 1);
+        let sample = rate.sample(RTT).expect("a sample");
+        assert_eq!((sample.delivered, sample.interval), (1, RTT));
+    }
+
+    #[test]
+    fn of_segments_that_left_together_the_first_is_measured() {
+        // 2 leaves with the acknowledgment of 0, and 3 with that of 1, both at 100 ms. One acknowledgment reports both:
+        // since 2 left 1, 2 and 3 have been delivered.
+        let mut rate = DeliveryRate::default();
+        (0..2).for_each(|segment| rate.on_sent(at(0), segment, segment + 1, 0));
+        for segment in 0..2 {
+            rate.on_delivered(at(100), segment);
+            rate.sample(RTT);
+            rate.on_sent(at(100), segment + 2, 2, segment + 1);
+        }
+        (2..4).for_each(|segment| rate.on_delivered(at(200), segment));
+        assert_eq!(rate.sample(RTT).map(|sample| sample.delivered), Some(3));
+    }
+
+    #[test]
     fn the_ring_keeps_what_is_in_flight_when_it_grows() {
         let mut rate = DeliveryRate::default();
         for segment in 0..100 {
@@ -343,5 +392,8 @@ mod tests {
         assert_eq!((lost.segment, lost.in_flight, lost.lost), (2, 3, 3));
         rate.on_delivered(at(150), 10);
         assert_eq!(rate.sample(RTT).map(|sample| sample.lost), Some(1));
+        // 11 leaves when three are lost.
+        rate.on_sent(at(150), 11, 7, 0);
+        assert_eq!(rate.on_lost(at(260), 11).lost, 1);
     }
 }

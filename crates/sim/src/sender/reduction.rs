@@ -98,6 +98,17 @@ mod tests {
     }
 
     #[test]
+    fn the_share_is_that_of_the_flight_when_recovery_began() {
+        // 10 are to become 7. Three arrive: ⌈3 · 7/10⌉ may leave; two of these do, and with the sixth ⌈4.2⌉ in all may.
+        let mut reduction = Reduction::new(10);
+        let mut delivery = Delivery { delivered: 3, safe: false, in_flight: 8, target: 7 };
+        assert_eq!(reduction.on_ack(&delivery), 8 + 3);
+        (0..2).for_each(|_| reduction.on_sent());
+        delivery.in_flight = 9;
+        assert_eq!(reduction.on_ack(&delivery), 9 + 3);
+    }
+
+    #[test]
     fn conservation_never_sends_more_than_was_delivered() {
         // 15 of 20 are lost, which leaves five: far below the target, each acknowledgment releases one.
         assert_eq!(released(5, 5, false), [1, 1, 1, 1, 1]);
