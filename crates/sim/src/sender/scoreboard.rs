@@ -317,6 +317,11 @@ mod tests {
         assert_eq!(scoreboard.rescue(5, 10), Some(9));
         assert_eq!(scoreboard.in_flight(5), before, "`HighRxt` stays as it is");
         assert_eq!(scoreboard.rescue(5, 10), None);
+        // 1 is all that is needed beyond it.
+        let mut scoreboard = ten(&[(5, 8)]);
+        scoreboard.begin_recovery(0);
+        scoreboard.advance(0, 2, 10);
+        assert_eq!(scoreboard.rescue(2, 10), Some(9));
         // What has arrived is not missing: here the highest one is 7.
         let mut scoreboard = ten(&[(2, 5), (8, 10)]);
         scoreboard.begin_recovery(0);
