@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::{Cause, CongestionControl, Start};
+use longfat_control::{Cause, CongestionControl, Start, Wants};
 use longfat_scenario::{Recovery, RtoRestart};
 use longfat_units::{Segments, Span, Time};
 
@@ -268,11 +268,55 @@ fn the_last_segment_is_sent_again_after_two_round_trips() {
     let mut wire = Wire::new(10.0, config, &[9], &[]);
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(340, 9)]);
-    // Before anything is acknowledged: after a second, as the time-out.
+    // Two are acknowledged at once.
+    let config = SenderConfig { ack_delay: Span::from_millis(40), ..rack(10) };
+    let mut wire = Wire::new(10.0, config, &[8, 9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions()[0], (300, 9));
+    // Before anything is acknowledged: after a second, as the time-out, or two of the round trips that are known.
     let mut wire = Wire::new(10.0, rack(1), &[0], &[]);
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(1000, 0)]);
     assert_eq!(wire.sender.measured().timeouts, 0);
+    let config = SenderConfig { propagation: Span::from_millis(800), ..rack(1) };
+    let mut wire = Wire::new(10.0, config, &[0], &[]);
+    wire.run(1_650);
+    assert_eq!(wire.retransmissions(), [(1600, 0)]);
+}
+
+#[test]
+fn a_probe_leaves_no_later_than_the_timer_would_expire() {
+    // Section 7.2. The time-out is 110 ms once the variation of the first round trip is forgotten, less than two round
+    // trips. The last of 200 is lost; what left with it is acknowledged 100 ms later.
+    let config = SenderConfig { rto_min: Span::from_millis(110), ..rack(200) };
+    let mut wire = Wire::new(10.0, config, &[199], &[]);
+    wire.run(60_000);
+    let left = wire.log.iter().find(|sent| sent.1 == 199).expect("it was sent").0;
+    assert_eq!(wire.retransmissions(), [(left + 100 + 110, 199)]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+}
+
+#[test]
+fn a_lost_tail_is_probed_after_a_recovery_too() {
+    // 2 is repaired at 200 ms, which ends the recovery and is acknowledged with all but the last segment, 19: that one
+    // leaves at 200 ms.
+    let mut wire = Wire::new(10.0, rack(20), &[2, 19], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(100, 2), (500, 19)]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+}
+
+#[test]
+fn there_is_no_probe_in_the_repair_after_a_time_out() {
+    // Section 7.2. Of six the last three are lost, and so is the probe at 300 ms. After the time-out at 600 ms 3 leaves, and
+    // at 700 ms 4 and 5, of which 5 is lost once more. Nothing is known to be missing when 4 is acknowledged at 800 ms. A
+    // probe would leave after two round trips; the timer, of 100 + 4·37.5 ms with its second sample, expires at 1050 ms.
+    let mut wire = Wire::new(6.0, rack(6), &[3, 4, 5, 5, 5], &[]);
+    wire.run(1_100);
+    assert_eq!(wire.retransmissions(), [(300, 5), (600, 3), (700, 4), (700, 5), (1050, 5)]);
+    assert_eq!(wire.sender.measured().timeouts, 2);
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
 }
 
 #[test]
@@ -301,6 +345,11 @@ fn new_data_is_a_better_probe() {
     // The receiver's window holds for probes, too.
     let config = SenderConfig { max_window: 4, ..rack(20) };
     let mut wire = Wire::new(4.0, config, &[4, 5, 6, 7], &[]);
+    wire.run(350);
+    assert_eq!(wire.log[8..], [(300, 7, true)]);
+    let mut wire = Wire::new(4.0, rack(20), &[4, 5, 6, 7], &[]);
+    wire.run(150);
+    wire.sender.sendable = 8;
     wire.run(350);
     assert_eq!(wire.log[8..], [(300, 7, true)]);
 }
@@ -344,6 +393,63 @@ fn the_window_falls_in_proportion_to_what_arrives() {
     assert_eq!(wire.sender.in_flight(), 10);
     wire.run(60_000);
     assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn the_share_counts_what_the_first_acknowledgment_of_a_recovery_delivers() {
+    // RFC 9937: `RecoverFS` is 20, with block 5, which begins the recovery. Block 19 comes 10 ms later. The 14 blocks at
+    // 100 ms release ⌈14 · 10/20⌉ segments, of which 2 is the first.
+    let mut wire = Wire::new(20.0, rack(200), &[2], &[(19, 10)]);
+    wire.run(105);
+    let expected = [vec![(100, 2, true)], (24..=29).map(|new| (100, new, false)).collect()];
+    assert_eq!(wire.log[24..], expected.concat());
+}
+
+#[test]
+fn losses_found_without_an_acknowledgment_release_no_more_than_the_first() {
+    // Of twenty the first 18 are lost. The blocks 18 and 19 at 100 ms release 20 and 21, and set the reordering timer for
+    // 0 + 100 + 25 ms. Two are in flight then and ten the target, but nothing has arrived that could be replaced (RFC
+    // 9937, conservation bound): one leaves.
+    let lost: Vec<u64> = (0..18).collect();
+    let mut wire = Wire::new(20.0, rack(200), &lost, &[]);
+    wire.run(190);
+    assert_eq!(wire.retransmissions(), [(125, 0)]);
+    assert_eq!(wire.sender.in_flight(), 3);
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn losses_found_without_an_acknowledgment_are_told_with_the_next() {
+    // 8 of ten is lost, as shows at 125 ms; the acknowledgment of its repair reports that. If 9 is lost and repaired by a
+    // probe, the next acknowledgment beyond it does, of what leaves at 450 ms.
+    let losses = |lost: &[u64]| {
+        let (recorder, told) = Recorder::of_everything();
+        let mut wire = Wire::of(Box::new(recorder), rack(10), lost, &[]);
+        wire.run(450);
+        (wire.sender.limit, wire.sender.sendable) = (20, 20);
+        wire.send();
+        wire.run(60_000);
+        let told = told.lock().expect("one thread");
+        let told = told.feedback.iter().filter(|it| it.lost > 0);
+        told.map(|it| (millis(it.now), it.lost)).collect::<Vec<_>>()
+    };
+    assert_eq!(losses(&[8]), [(225, 1)]);
+    assert_eq!(losses(&[9]), [(550, 1)]);
+}
+
+#[test]
+fn what_leaves_in_a_recovery_is_answered_after_it() {
+    // 2 is lost, and its copy of 100 ms, too; so is 24, which left with it. All of that shows at 200 ms: the window has
+    // fallen once for it (RFC 5681, section 3.2).
+    let mut wire = Wire::new(20.0, rack(200), &[2, 2, 24], &[]);
+    wire.run(250);
+    let again: Vec<u64> = wire.retransmissions().iter().map(|sent| sent.1).collect();
+    assert_eq!(again, [2, 2, 24]);
+    assert_eq!(wire.sender.measured().congestion_events, 1);
+    wire.run(60_000);
+    assert_eq!(wire.sender.measured().congestion_events, 1);
     assert!(wire.sender.is_done());
 }
 
@@ -403,6 +509,49 @@ fn a_recovery_is_undone_only_if_nothing_was_lost() {
     assert!(wire.sender.is_done());
 }
 
+#[test]
+fn a_loss_of_the_same_window_counts_when_the_reaction_was_undone() {
+    // As above, and 21 is lost, which left at 100 ms before the recovery began. At 200 ms the copy of 2 is reported as a
+    // duplicate: the reordering window is 50 ms, so the loss shows at 250 ms. The reaction at 100 ms was none, so this one
+    // is needed (RFC 4015).
+    let mut wire = Wire::new(20.0, rack(200), &[21], &[(2, 20)]);
+    wire.run(240);
+    let before = wire.window();
+    wire.run(260);
+    assert_eq!(wire.retransmissions(), [(100, 2), (250, 21)]);
+    assert_eq!(wire.sender.measured().congestion_events, 2);
+    assert!((wire.window() - before / 2.0).abs() < 0.01, "window {} of {before}", wire.window());
+}
+
+#[test]
+fn a_recovery_is_undone_whatever_was_lost_in_earlier_ones() {
+    // 5 is lost. Later 60 takes 30 ms longer than the four that leave after it in the same round, and nothing else is
+    // missing then.
+    let flow = || Wire::new(20.0, rack(400), &[5], &[(60, 30)]);
+    let mut wire = flow();
+    wire.run(60_000);
+    let left = wire.log.iter().find(|sent| sent.1 == 60).expect("it was sent").0;
+    assert_eq!(wire.sender.measured().congestion_events, 2);
+    let mut wire = flow();
+    wire.run(left + 99);
+    let before = wire.window();
+    wire.run(left + 129);
+    assert!(wire.window() < 0.6 * before, "window {} of {before}", wire.window());
+    wire.run(left + 130);
+    assert!(wire.window() >= before, "window {} of {before}", wire.window());
+}
+
+#[test]
+fn the_reaction_of_a_controller_that_asks_for_no_more_than_pacing_is_undone_too() {
+    // Ten in flight, and 2 takes 20 ms longer: as above.
+    let (recorder, _) = Recorder::wanting(Wants { pacing: true, ..Wants::NOTHING });
+    let mut wire = Wire::of(Box::new(recorder), rack(200), &[], &[(2, 20)]);
+    wire.run(110);
+    assert!(matches!(wire.sender.state, State::Recovery { .. }));
+    wire.run(120);
+    assert_eq!(wire.sender.state, State::Open);
+}
+
 /// Delays of the second window of ten, which leaves at 100 ms, and of the probe at 300 ms: all arrive at 600 ms.
 fn stalled() -> Vec<(u64, u64)> {
     (10..20).map(|segment| (segment, 450)).chain([(20, 250)]).collect()
@@ -426,6 +575,17 @@ fn a_time_out_that_was_none_is_undone() {
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(600, 10)]);
     assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_block_from_before_a_time_out_does_not_undo_it() {
+    // RFC 3522: only what is acknowledged in order tells. 10 is lost; at 650 ms the block of 11 comes, which had left
+    // before the time-out as well.
+    let mut wire = Wire::new(10.0, rack(1000), &[10], &stalled()[1..]);
+    wire.run(660);
+    assert_eq!(wire.sender.measured().timeouts, 1);
+    assert_eq!((wire.window(), wire.sender.scoreboard.sacked()), (1.0, 10));
+    assert!(matches!(wire.sender.state, State::GoBack { .. }));
 }
 
 #[test]

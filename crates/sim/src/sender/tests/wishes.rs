@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use longfat_control::{
-    Cause, Congestion, CongestionControl, Feedback, Pacing, Path, Reaction, Sent, Wants,
+    Cause, Congestion, CongestionControl, Feedback, Limited, Lost, Pacing, Path, Reaction, Sent,
+    Wants,
 };
 use longfat_units::{Segments, Span, Time};
 
@@ -16,6 +17,8 @@ use longfat_scenario::Recovery;
 pub(super) struct Told {
     pub(super) feedback: Vec<Feedback>,
     congestion: Vec<Congestion>,
+    lost: Vec<Lost>,
+    pub(super) recovered: Vec<Time>,
     sent: Vec<Sent>,
     alarms: Vec<Time>,
 }
@@ -44,10 +47,10 @@ impl Recorder {
         (recorder, told)
     }
 
-    /// A recorder that wants nothing, and what it is told.
-    fn of_nothing() -> (Self, Arc<Mutex<Told>>) {
+    /// A recorder that wants this and is never called, and what it is told.
+    pub(super) fn wanting(wants: Wants) -> (Self, Arc<Mutex<Told>>) {
         let (recorder, told) = Self::of_everything();
-        (Self { wants: Wants::NOTHING, alarm: Time::NEVER, ..recorder }, told)
+        (Self { wants, alarm: Time::NEVER, ..recorder }, told)
     }
 
     fn note(&self, what: impl FnOnce(&mut Told)) {
@@ -62,6 +65,14 @@ impl CongestionControl for Recorder {
 
     fn on_congestion(&mut self, event: &Congestion, _: &Path) {
         self.note(|told| told.congestion.push(*event));
+    }
+
+    fn on_recovered(&mut self, now: Time, _: &Path) {
+        self.note(|told| told.recovered.push(now));
+    }
+
+    fn on_lost(&mut self, lost: &Lost, _: &Path) {
+        self.note(|told| told.lost.push(*lost));
     }
 
     fn on_sent(&mut self, sent: &Sent, _: &Path) {
@@ -206,7 +217,7 @@ fn a_hole_that_is_filled_does_not_make_the_path_faster() {
 
 #[test]
 fn marks_are_told_with_every_echo_and_answered_once_per_window() {
-    let (control, told) = Recorder::of_nothing();
+    let (control, told) = Recorder::wanting(Wants::NOTHING);
     let sender = Sender::new(config(Recovery::Sack, None, 1000), Box::new(control), Time::ZERO);
     let mut dialogue = Dialogue::between(sender, Some(1000), true, &[]);
     dialogue.marking = true;
@@ -229,7 +240,7 @@ fn a_loss_is_answered_after_a_mark_of_its_window_where_losses_count_apart() {
         (Reaction::PerWindow, vec![(Mark, 200), (Mark, 300)]),
         (Reaction::LossesApart, vec![(Mark, 200), (Loss, 200), (Mark, 300), (Loss, 400)]),
     ] {
-        let (control, told) = Recorder::of_nothing();
+        let (control, told) = Recorder::wanting(Wants::NOTHING);
         let config =
             SenderConfig { counts_marks: true, reaction, ..config(Recovery::Sack, None, 1000) };
         let sender = Sender::new(config, Box::new(control), Time::ZERO);
@@ -244,7 +255,7 @@ fn a_loss_is_answered_after_a_mark_of_its_window_where_losses_count_apart() {
 
 #[test]
 fn counted_marks_are_told_one_by_one_even_if_acknowledgments_are_lost() {
-    let (control, told) = Recorder::of_nothing();
+    let (control, told) = Recorder::wanting(Wants::NOTHING);
     let config = SenderConfig { counts_marks: true, ..config(Recovery::Sack, None, 1000) };
     let sender = Sender::new(config, Box::new(control), Time::ZERO);
     let mut dialogue = Dialogue::between(sender, Some(1000), true, &[12]);
@@ -337,4 +348,42 @@ fn a_rate_holds_from_the_first_segment_on() {
     let (dialogue, _) = listen(|it| it.pacing = Pacing::Rate(100.0), Recovery::Sack, 1000, &[], 95);
     let times: Vec<u64> = dialogue.log.iter().map(|&(time, _, _)| time).collect();
     assert_eq!(times, [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+}
+
+#[test]
+fn each_loss_is_told_to_those_who_ask() {
+    // Twelve segments, ten in flight; 2 is lost, and again when it is sent again. The blocks 3, 4 and 5 show that at 100
+    // ms. The timer of 100 + 4·50 ms shows the other: everything else has arrived by then.
+    let lost = |wants: Wants| {
+        let (_, told) = listen(|it| it.wants = wants, Recovery::Sack, 12, &[2, 2], 1000);
+        told.lost.iter().map(|it| (millis(it.now), it.segment)).collect::<Vec<_>>()
+    };
+    assert_eq!(lost(EVERYTHING), [(100, 2), (400, 2)]);
+    assert_eq!(lost(Wants { losses: false, ..EVERYTHING }), []);
+}
+
+#[test]
+fn nothing_grows_from_the_loss_on_until_recovery_is_over() {
+    // 2 is lost, as block 5 shows at 100 ms, and is acknowledged at 200 ms with all that had left by then.
+    let (_, told) = listen(|_| {}, Recovery::Sack, 1000, &[2], 250);
+    let first = told.feedback.iter().position(|it| it.limited == Limited::Recovery);
+    let last = told.feedback.iter().rposition(|it| it.limited == Limited::Recovery);
+    let (first, last) = (first.expect("a recovery"), last.expect("a recovery"));
+    let ends = [first, last].map(|it| told.feedback[it]);
+    assert_eq!(ends.map(|it| millis(it.now)), [100, 200]);
+    assert!(ends[0].recovery_begins && ends[1].acked > 0);
+    assert!(told.feedback[first..=last].iter().all(|it| it.limited == Limited::Recovery));
+    assert_eq!(told.recovered.iter().map(|time| millis(*time)).collect::<Vec<_>>(), [200]);
+}
+
+#[test]
+fn a_probe_does_not_make_the_controller_miss_its_call() {
+    // Calls every 30 ms from 40 ms on. The last of ten is lost; the probe leaves at 300 ms, and nothing comes until 400.
+    let timer = Wants { timer: true, ..Wants::NOTHING };
+    let begin = Time::ZERO + Span::from_millis(40);
+    let set = |it: &mut Recorder| (it.wants, it.alarm) = (timer, begin);
+    let (dialogue, told) = listen(set, Recovery::Rack, 10, &[9], 390);
+    assert_eq!(dialogue.retransmissions(), [(300, 9)]);
+    let alarms: Vec<u64> = told.alarms.iter().map(|time| millis(*time)).collect();
+    assert_eq!(alarms, (40..=370).step_by(30).collect::<Vec<u64>>());
 }
