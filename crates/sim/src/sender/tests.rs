@@ -3,6 +3,7 @@
 mod numbered;
 mod pacing;
 mod rack;
+mod repairs;
 mod resize;
 mod wishes;
 

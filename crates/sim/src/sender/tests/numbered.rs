@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::Start;
+use longfat_control::{CongestionControl, Limited, Start};
 use longfat_scenario::{Recovery, RtoEstimator};
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::super::{Numbered, SenderConfig, Sends};
+use super::wishes::Recorder;
 use super::{RTT, config, windowed};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
@@ -42,7 +43,15 @@ impl Wire {
     fn new(window: f64, config: SenderConfig, lost: &[u64], late: &[(u64, u64)]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
-        let control = windowed("reno", &start);
+        Self::of(windowed("reno", &start), config, lost, late)
+    }
+
+    fn of(
+        control: Box<dyn CongestionControl>,
+        config: SenderConfig,
+        lost: &[u64],
+        late: &[(u64, u64)],
+    ) -> Self {
         let segments = config.segments;
         let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &INTERVALS);
         let mut wire = Self {
@@ -217,6 +226,88 @@ fn a_lost_tail_is_probed() {
     wire.run(60_000);
     assert_eq!(wire.sender.measured().timeouts, 0);
     assert!(wire.sender.is_done());
+    // If no more than ten may be in flight, whatever leaves: what has been in flight for longest.
+    let config = SenderConfig { max_window: 10, ..quic(22) };
+    let mut wire = Wire::new(10.0, config, &lost, &[]);
+    wire.run(300);
+    assert_eq!(wire.log[20..], [(240, 20, 10), (240, 21, 11)]);
+}
+
+#[test]
+fn losses_of_one_flight_are_one_event_however_they_are_found() {
+    // Of ten 2 is lost, as 5 shows, and 8, which only 9 follows, so that shows at 112.5 ms. Of twenty 2 and 10 are lost, as
+    // 5 and 13 show.
+    for (segments, lost) in [(10, [2, 8]), (20, [2, 10])] {
+        let mut wire = Wire::new(segments as f64, quic(segments), &lost, &[]);
+        wire.run(60_000);
+        assert_eq!(wire.copies().iter().map(|copy| copy.2).collect::<Vec<_>>(), lost);
+        assert_eq!(wire.sender.measured().congestion_events, 1);
+        assert!(wire.sender.is_done());
+    }
+}
+
+#[test]
+fn what_the_controller_is_told_of_a_recovery() {
+    // Ten in flight, 8 is lost, as shows at 112.5 ms without an acknowledgment. It leaves in packet 19; 10 to 18 left at
+    // 100 ms, with the acknowledgments of the others. Those say nothing of the time since the reaction, so nothing may
+    // grow; the first one to report the loss is that of 10. That of 19, at 212.5 ms, ends the recovery.
+    let (recorder, told) = Recorder::of_everything();
+    let mut wire = Wire::of(Box::new(recorder), quic(1000), &[8], &[]);
+    wire.run(250);
+    let told = told.lock().expect("one thread");
+    let lost: Vec<_> = told
+        .feedback
+        .iter()
+        .filter(|it| it.lost > 0)
+        .map(|it| (millis(it.now), it.lost, it.recovery_begins))
+        .collect();
+    assert_eq!(lost, [(200, 1, false)]);
+    let held: Vec<u64> = told
+        .feedback
+        .iter()
+        .filter(|it| it.limited == Limited::Recovery)
+        .map(|it| millis(it.now))
+        .collect();
+    assert_eq!(held, [200; 9]);
+    let recovered: Vec<u64> = told.recovered.iter().map(|time| millis(*time)).collect();
+    assert_eq!(recovered, [212]);
+    // If 2 is lost, the acknowledgment of 5 shows it, and nothing may grow with that one.
+    let (recorder, told) = Recorder::of_everything();
+    let mut wire = Wire::of(Box::new(recorder), quic(1000), &[2], &[]);
+    wire.run(150);
+    let told = told.lock().expect("one thread");
+    let limited: Vec<bool> =
+        told.feedback.iter().map(|it| it.limited == Limited::Recovery).collect();
+    assert_eq!(limited, [[false; 4].as_slice(), &[true; 5]].concat());
+    assert!(told.feedback[4].recovery_begins);
+}
+
+#[test]
+fn each_mark_is_answered_if_its_packet_left_after_the_last_answer() {
+    // RFC 9002, section 7.1. One packet in flight at a time, all marked: each one leaves after the answer to the last.
+    let config = SenderConfig { max_window: 1, ..quic(1000) };
+    let mut wire = Wire::new(10.0, config, &[], &[]);
+    wire.marking = true;
+    wire.run(550);
+    // The first one left unmarked.
+    assert_eq!(wire.sender.measured().congestion_events, 4);
+}
+
+#[test]
+fn of_the_time_an_acknowledgment_has_waited_no_more_counts_than_was_promised() {
+    // RFC 9002, section 5.3. The receiver promises 25 ms. Packet 0 takes 100 ms; 1 takes 125, of which it says that it
+    // waited for 25; 2 takes 140, of which it says 40: 115 ms are left, and ⅞·100 + ⅛·115 = 101.875 ms.
+    let start = Start { window: Segments(3.0), threshold: Some(Segments(2.0)), ..Start::default() };
+    let mut sender = Numbered::new(quic(3), windowed("reno", &start), Time::ZERO);
+    assert_eq!(std::iter::from_fn(|| sender.poll(Time::ZERO)).count(), 3);
+    for (number, rtt, waited) in [(0, 100, 0), (1, 125, 25), (2, 140, 40)] {
+        let (now, waited) = (Span::from_millis(rtt), Span::from_millis(waited));
+        sender.hear(std::iter::once((number, false)));
+        let ack = Packet { number: number + 1, sent: Time(waited.0), ..Packet::default() };
+        sender.on_ack(Time::ZERO + now, &ack, None);
+    }
+    assert_eq!(sender.smoothed_rtt(), Some(Span(101_875_000_000)));
+    assert_eq!(sender.acknowledged(), Some(Time::ZERO + Span::from_millis(140)));
 }
 
 #[test]
@@ -282,6 +373,7 @@ fn only_persistent_congestion_collapses_the_window() {
         let counts = wire.sender.measured();
         assert_eq!(counts.timeouts, u64::from(collapses));
         assert!(wire.sender.is_done());
+        assert_eq!(wire.window() == 2.0, collapses, "window {}", wire.window());
     }
 }
 
