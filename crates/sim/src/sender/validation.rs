@@ -301,3 +301,193 @@ impl PipeAck {
         Resized { window, threshold: Some(Segments(window.max(2.0))) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of 20 with a threshold of 10; the time-out is 200 ms, the round trip 100 ms. At this time, in milliseconds,
+    /// everything below the one number is acknowledged, and everything below the other has left.
+    fn usage(now: u64, unacknowledged: u64, next: u64) -> Usage {
+        Usage {
+            now: Time::ZERO + Span::from_millis(now),
+            window: 20.0,
+            threshold: Some(Segments(10.0)),
+            unacknowledged,
+            next,
+            full: false,
+            dry: true,
+            timeout: Span::from_millis(200),
+            rtt: Span::from_millis(100),
+        }
+    }
+
+    /// A flow with an initial window of four whose first segment leaves at 0, and is acknowledged.
+    fn begun(how: WindowValidation) -> Validation {
+        let mut validation = Validation::new(how, 4.0).expect("one of them");
+        assert_eq!(validation.on_sent(&usage(0, 0, 1), false), None);
+        validation
+    }
+
+    fn to(window: f64, threshold: f64) -> Resized {
+        Resized { window, threshold: Some(Segments(threshold)) }
+    }
+
+    #[test]
+    fn only_new_data_after_more_than_a_time_out_restarts() {
+        // RFC 5681, section 4.1.
+        let after = |now, outstanding: u64, again| {
+            let usage = usage(now, 1, 1 + outstanding);
+            begun(WindowValidation::Rfc5681).on_sent(&usage, again)
+        };
+        assert_eq!(after(201, 1, false), Some(to(4.0, 10.0)));
+        assert_eq!(after(200, 1, false), None);
+        assert_eq!(after(201, 2, false), None, "something was in flight");
+        assert_eq!(after(201, 1, true), None, "the timer expired");
+    }
+
+    #[test]
+    fn idle_time_halves_no_further_than_the_restart_window_and_raises_nothing() {
+        // RFC 2861. Two time-outs leave 20/4, which is more than 4, and the threshold remembers ¾ · 20 or more.
+        let after = |idle: u64, change: fn(&mut Usage)| {
+            let mut usage = usage(idle, 1, 2);
+            change(&mut usage);
+            begun(WindowValidation::Rfc2861).on_sent(&usage, false)
+        };
+        assert_eq!(after(400, |_| {}), Some(to(5.0, 15.0)));
+        assert_eq!(after(400, |it| it.threshold = Some(Segments(18.0))), Some(to(5.0, 18.0)));
+        assert_eq!(after(2000, |_| {}), Some(to(4.0, 15.0)));
+        assert_eq!(after(2000, |it| it.window = 3.0), Some(to(3.0, 10.0)));
+        assert_eq!(after(199, |it| it.dry = false), None);
+        // It is not idle with something in flight, nor while something is sent again.
+        let mut flow = begun(WindowValidation::Rfc2861);
+        let busy = Usage { dry: false, ..usage(400, 0, 2) };
+        assert_eq!(flow.on_sent(&busy, false), None);
+        let again = Usage { dry: false, ..usage(800, 1, 2) };
+        assert_eq!(flow.on_sent(&again, true), None);
+    }
+
+    #[test]
+    fn a_time_out_without_a_full_window_leaves_the_middle() {
+        // RFC 2861. The window is full at 100 ms. Three in flight at 200 ms, one at 300 ms: a time-out has passed, and
+        // three were the most.
+        let mut flow = begun(WindowValidation::Rfc2861);
+        assert_eq!(flow.on_sent(&Usage { full: true, ..usage(100, 1, 21) }, false), None);
+        assert_eq!(flow.on_sent(&usage(200, 21, 24), false), None);
+        assert_eq!(flow.on_sent(&usage(300, 24, 25), false), Some(to(11.5, 15.0)));
+        // From then on it counts anew: one in flight at 400 ms, two at 500.
+        assert_eq!(flow.on_sent(&usage(400, 25, 26), false), None);
+        assert_eq!(flow.on_sent(&usage(500, 26, 28), false), Some(to(11.0, 15.0)));
+        // A window smaller than what is in flight does not grow by that.
+        assert_eq!(flow.on_sent(&usage(600, 28, 31), false), None);
+        let small = Usage { window: 2.0, ..usage(700, 31, 34) };
+        assert_eq!(flow.on_sent(&small, false), Some(to(2.0, 10.0)));
+        // Nothing is known before the first segment, which may leave late.
+        let mut late = Validation::new(WindowValidation::Rfc2861, 4.0).expect("it is one of them");
+        assert_eq!(late.on_sent(&usage(5000, 0, 1), false), None);
+    }
+
+    /// From this time on, in milliseconds, so many segments from this one on leave, and are acknowledged 100 ms later.
+    fn carry(flow: &mut Validation, now: u64, first: u64, segments: u64) {
+        for segment in first..first + segments {
+            assert_eq!(flow.on_sent(&usage(now, first, segment + 1), false), None);
+        }
+        let end = first + segments;
+        for unacknowledged in [first + 1, end] {
+            assert_eq!(flow.on_ack(&usage(now + 100, unacknowledged, end), true), None);
+        }
+    }
+
+    /// What congestion finds the path to carry at this time, with one segment in flight behind `unacknowledged`.
+    fn carried(flow: &mut Validation, now: u64, unacknowledged: u64) -> Option<f64> {
+        let usage = usage(now, unacknowledged, unacknowledged + 1);
+        flow.before_reaction(&usage).map(|resized| resized.window)
+    }
+
+    /// A flow of RFC 7661 that has carried eight segments in its first round trip.
+    fn of_eight() -> Validation {
+        let mut flow = Validation::new(WindowValidation::Rfc7661, 4.0).expect("one of them");
+        carry(&mut flow, 0, 0, 8);
+        flow
+    }
+
+    #[test]
+    fn congestion_finds_what_was_carried_or_is_in_flight() {
+        // RFC 7661, section 4.4.1: the larger of the two, if the window is not validated (section 4.3): 8 are less than
+        // half of 20.
+        let found = |flight: u64, window| {
+            let usage = Usage { window, ..usage(150, 8, 8 + flight) };
+            of_eight().before_reaction(&usage).map(|resized| resized.window)
+        };
+        assert_eq!(found(1, 20.0), Some(8.0));
+        assert_eq!(found(12, 20.0), Some(12.0));
+        assert_eq!(found(40, 20.0), Some(20.0), "no more than the window");
+        assert_eq!(found(1, 16.0), None, "8 are half of it");
+        let mut new = Validation::new(WindowValidation::Rfc7661, 4.0).expect("one of them");
+        assert_eq!(carried(&mut new, 150, 0), None, "nothing is known yet");
+    }
+
+    #[test]
+    fn after_recovery_what_was_sent_again_was_not_carried() {
+        // Section 4.4.1. Of 8, the controller keeps a half. Two segments are sent again in recovery, and three are new:
+        // (8 - 2)/2, the threshold too.
+        let mut flow = of_eight();
+        assert_eq!(carried(&mut flow, 150, 8), Some(8.0));
+        flow.after_reaction(4.0);
+        assert_eq!(carried(&mut flow, 151, 8), None, "pipeACK is undefined");
+        for again in [true, true, false, false, false] {
+            assert_eq!(flow.on_sent(&usage(160, 8, 14), again), None);
+        }
+        assert_eq!(flow.on_ack(&usage(250, 10, 14), false), None, "recovery goes on");
+        assert_eq!(flow.on_ack(&usage(300, 14, 20), true), Some(to(3.0, 3.0)));
+        // What was carried before is forgotten: 20 and 21 are all.
+        for unacknowledged in [20, 22] {
+            assert_eq!(flow.on_ack(&usage(400, unacknowledged, 22), true), None);
+        }
+        assert_eq!(carried(&mut flow, 450, 22), Some(2.0));
+    }
+
+    #[test]
+    fn a_reaction_that_was_none_leaves_nothing_to_correct() {
+        let mut flow = of_eight();
+        carried(&mut flow, 150, 8);
+        flow.after_reaction(4.0);
+        flow.undo();
+        assert_eq!(flow.on_ack(&usage(300, 14, 20), true), None);
+    }
+
+    #[test]
+    fn the_most_of_three_round_trips_or_a_second_counts() {
+        // Section 4.2. The sample of eight was taken at 100 ms, in the part of the period that began at 0.
+        let found = |now, rtt| {
+            let rtt = Span::from_millis(rtt);
+            let usage = Usage { rtt, ..usage(now, 8, 9) };
+            of_eight().before_reaction(&usage).map(|resized| resized.window)
+        };
+        assert_eq!((found(999, 100), found(1_000, 100)), (Some(8.0), Some(1.0)));
+        assert_eq!((found(2_999, 1000), found(3_000, 1000)), (Some(8.0), Some(1.0)));
+        // Smaller samples of the same quarter of a second do not hide it, nor many of them.
+        let mut flow = of_eight();
+        for round in 0..5 {
+            carry(&mut flow, 101 + 10 * round, 8 + 2 * round, 2);
+        }
+        assert_eq!(carried(&mut flow, 500, 18), Some(8.0));
+        // After an idle time the next round trip counts from its own first segment on.
+        let mut flow = of_eight();
+        carry(&mut flow, 2000, 8, 9);
+        assert_eq!(carried(&mut flow, 2150, 17), Some(9.0));
+    }
+
+    #[test]
+    fn five_minutes_count_from_the_last_time_the_window_was_valid() {
+        // Section 4.4.2. Five minutes have passed at 400 s, but then half of the window is carried: 650 s is no later than
+        // five minutes after that, 701 s is.
+        let mut flow = of_eight();
+        assert_eq!(flow.on_sent(&usage(400_000, 8, 9), false), Some(to(10.0, 15.0)));
+        for unacknowledged in [9, 18] {
+            flow.on_ack(&usage(400_100, unacknowledged, 18), true);
+        }
+        assert_eq!(flow.on_sent(&usage(650_000, 18, 19), false), None);
+        assert_eq!(flow.on_sent(&usage(701_000, 19, 20), false), Some(to(10.0, 15.0)));
+    }
+}
