@@ -121,6 +121,24 @@ mod tests {
         assert!((8..=18).contains(&sizing.segments()), "{}", sizing.segments());
     }
 
+    /// The first window takes 30 ms, the next one 10: that is the round trip. A window that has grown stays as it is when
+    /// less arrives.
+    #[test]
+    fn the_shortest_round_trip_counts_and_nothing_is_taken_back() {
+        let mut sizing = sizing(4, 1000);
+        let mut arrive = |millis, expected| {
+            sizing.arrive(Time(MILLISECOND * millis), expected);
+            (sizing.rtt, sizing.segments())
+        };
+        arrive(0, 1);
+        let slow = Some(Span::from_millis(30));
+        assert_eq!(arrive(30, 5), (slow, 8), "twice the four that came in it");
+        let fast = Some(Span::from_millis(10));
+        assert_eq!(arrive(40, 13), (fast, 16));
+        assert_eq!(arrive(60, 14), (fast, 16));
+        assert_eq!(arrive(90, 15), (fast, 16));
+    }
+
     #[test]
     fn a_lone_packet_says_nothing() {
         let mut sizing = sizing(4, 1000);

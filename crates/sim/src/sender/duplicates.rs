@@ -89,3 +89,36 @@ impl Duplicates {
         !std::mem::replace(&mut self.partial, true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_third_duplicate_alone_begins_a_recovery() {
+        let mut duplicates = Duplicates::new(THRESHOLD);
+        let begins: Vec<bool> = (0..5).map(|_| duplicates.see()).collect();
+        assert_eq!(begins, [false, false, true, false, false]);
+        assert_eq!(duplicates.inflation(), 5);
+    }
+
+    #[test]
+    fn a_partial_acknowledgment_deflates_and_adds_one_back() {
+        // RFC 6582, section 3.2, step 3: five duplicates, then three segments are acknowledged, one, and many.
+        let mut duplicates = Duplicates::new(THRESHOLD);
+        for _ in 0..5 {
+            duplicates.see();
+        }
+        let restarts = [3, 1, 10].map(|acked| (duplicates.partial(acked), duplicates.inflation()));
+        assert_eq!(restarts, [(true, 3), (false, 3), (false, 1)]);
+    }
+
+    #[test]
+    fn beyond_what_was_obscured_everything_is_certain() {
+        let mut duplicates = Duplicates::new(THRESHOLD);
+        duplicates.obscure(10);
+        assert_eq!((duplicates.certain(9, 5), duplicates.certain(10, 5)), (1, 5));
+        duplicates.clear();
+        assert_eq!(duplicates.certain(9, 5), 1, "as long as it is not acknowledged");
+    }
+}

@@ -177,3 +177,114 @@ impl Resume {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flow that begins with ten segments and knows of a window of 100 and a round trip of 80 ms.
+    fn ten() -> Resume {
+        Resume::new(SavedPath { window: 100.0, rtt: Span::from_millis(80) }, 10.0)
+    }
+
+    /// An acknowledgment at this time, in milliseconds, of everything below the one number when everything below the other
+    /// has left, with this window, which is full; the round trip is 100 ms.
+    fn arrival(now: u64, unacknowledged: u64, next: u64, window: f64) -> Arrival {
+        Arrival {
+            now: Time::ZERO + Span::from_millis(now),
+            delivered: 1,
+            unacknowledged,
+            next,
+            in_flight: next - unacknowledged,
+            window,
+            wants_more: true,
+            rtt: Span::from_millis(100),
+        }
+    }
+
+    fn window(resized: Option<Resized>) -> Option<f64> {
+        resized.map(|resized| resized.window)
+    }
+
+    /// The same flow after its jump to 50 at 100 ms, with 18 segments in flight, of which 27 is the last.
+    fn jumped() -> Resume {
+        let mut resume = ten();
+        assert_eq!(window(resume.on_ack(&arrival(100, 10, 28, 20.0))), Some(50.0));
+        assert!(!resume.may_grow(), "it is not validated");
+        resume
+    }
+
+    #[test]
+    fn a_flow_jumps_when_it_wants_more_and_gains_by_it() {
+        let mut resume = ten();
+        let idle = Arrival { wants_more: false, ..arrival(100, 10, 28, 20.0) };
+        assert_eq!(resume.on_ack(&idle), None);
+        assert_eq!(window(resume.on_ack(&arrival(110, 11, 30, 21.0))), Some(50.0));
+        // A window of 50 has nothing to gain.
+        assert_eq!(ten().on_ack(&arrival(100, 10, 28, 50.0)), None);
+        // Nor may one jump before all of the initial window is acknowledged.
+        assert_eq!(ten().on_ack(&arrival(100, 9, 28, 20.0)), None);
+    }
+
+    #[test]
+    fn the_unvalidated_phase_ends_with_its_first_segment_or_a_round_trip() {
+        // 28 is the first one after the jump. 40 are in flight, more than the 18 and 1 that have been carried.
+        let after = |now, unacknowledged| {
+            window(jumped().on_ack(&arrival(now, unacknowledged, unacknowledged + 40, 50.0)))
+        };
+        assert_eq!(after(200, 28), None, "at the end of the round trip 28 is still missing");
+        assert_eq!(after(200, 29), Some(40.0));
+        assert_eq!(after(201, 28), Some(40.0));
+        // Or when the window is full.
+        assert_eq!(jumped().on_sent(60, 49, 50), None);
+        assert_eq!(window(jumped().on_sent(60, 50, 50)), Some(50.0));
+        // With less in flight than has been carried, that is the window, and all is as usual.
+        let mut resume = jumped();
+        assert_eq!(window(resume.on_ack(&arrival(201, 28, 30, 50.0))), Some(19.0));
+        assert_eq!(resume.on_congestion(30, 9.5), None);
+    }
+
+    #[test]
+    fn validation_lasts_until_the_last_unvalidated_segment_is_acknowledged() {
+        // 77 is the last one that has left when the window is full. Congestion until it is acknowledged leaves half of
+        // what has been carried, 18 and 1; afterwards it is answered as usual.
+        for (unacknowledged, retreat) in [(77, Some(9.5)), (78, None)] {
+            let mut resume = jumped();
+            resume.on_sent(78, 50, 50);
+            assert!(resume.may_grow());
+            assert_eq!(resume.on_ack(&arrival(300, unacknowledged, 120, 60.0)), None);
+            assert_eq!(window(resume.on_congestion(120, 30.0)), retreat);
+        }
+    }
+
+    #[test]
+    fn a_retreat_lasts_as_long_and_ends_with_what_was_carried() {
+        // 59 is the last one that has left when congestion shows: 18 were carried, and 9 are left.
+        let mut resume = jumped();
+        assert_eq!(window(resume.on_congestion(60, 25.0)), Some(9.0));
+        assert!(!resume.may_grow());
+        assert_eq!(resume.on_congestion(60, 4.5), None, "once");
+        assert_eq!(resume.on_ack(&arrival(300, 59, 65, 9.0)), None);
+        let end = resume.on_ack(&arrival(301, 60, 65, 9.0));
+        assert_eq!(end, Some(Resized { window: 9.0, threshold: Some(Segments(20.0)) }));
+        assert!(resume.may_grow());
+    }
+
+    #[test]
+    fn a_retreat_leaves_two_segments_and_no_more_than_the_controller_does() {
+        let mut resume = ten();
+        resume.on_ack(&arrival(100, 10, 12, 20.0));
+        assert_eq!(window(resume.on_congestion(60, 25.0)), Some(2.0), "half of 2 would be 1");
+        assert_eq!(window(jumped().on_congestion(60, 5.0)), Some(5.0));
+    }
+
+    #[test]
+    fn a_retreat_that_was_needless_goes_on_as_validation() {
+        let mut resume = jumped();
+        resume.on_congestion(60, 25.0);
+        resume.undo();
+        assert!(resume.may_grow());
+        assert_eq!(resume.on_ack(&arrival(300, 59, 65, 50.0)), None);
+        assert_eq!(window(resume.on_congestion(65, 25.0)), Some(9.5));
+    }
+}
