@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::{CongestionControl, Limited, Start};
+use longfat_control::{CongestionControl, Limited, Pacing, Start};
 use longfat_scenario::{Recovery, RtoEstimator};
 use longfat_units::{Ecn, Segments, Span, Time};
 
@@ -291,6 +291,38 @@ fn each_mark_is_answered_if_its_packet_left_after_the_last_answer() {
     wire.run(550);
     // The first one left unmarked.
     assert_eq!(wire.sender.measured().congestion_events, 4);
+}
+
+#[test]
+fn the_largest_packet_of_an_acknowledgment_is_the_sample() {
+    // RFC 9002, section 5.1. 0 leaves at 0 and 1 at 10 ms; one acknowledgment at 110 ms reports both, in whichever order
+    // they arrived.
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    for arrivals in [[0, 1], [1, 0]] {
+        let control = windowed("reno", &Start { window: Segments(2.0), ..Start::default() });
+        let mut sender = Numbered::new(quic(2), control, Time::ZERO);
+        assert!(sender.poll(at(0)).is_some() && sender.poll(at(10)).is_some());
+        sender.hear(arrivals.into_iter().map(|number| (number, false)));
+        sender.on_ack(at(110), &Packet { number: 2, ..Packet::default() }, None);
+        assert_eq!(sender.smoothed_rtt(), Some(RTT), "{arrivals:?}");
+    }
+}
+
+#[test]
+fn a_probe_does_not_wait_for_pacing() {
+    // RFC 9002, section 7.5, lets probes leave in any case. Two packets leave at 0, and 0 takes 100 ms. From then on one
+    // leaves every two seconds, and the probe time-out is 100 + 4·50 + 25 ms.
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    let start = Start { window: Segments(2.0), threshold: Some(Segments(2.0)), ..Start::default() };
+    let config = SenderConfig { pacing: Some(Pacing::Rate(0.5)), ..quic(10) };
+    let mut sender = Numbered::new(config, windowed("reno", &start), Time::ZERO);
+    assert_eq!(std::iter::from_fn(|| sender.poll(at(0))).count(), 2);
+    sender.hear(std::iter::once((0, false)));
+    sender.on_ack(at(100), &Packet { number: 1, ..Packet::default() }, None);
+    assert_eq!(std::iter::from_fn(|| sender.poll(at(100))).count(), 1);
+    assert_eq!(sender.deadline(), at(425));
+    sender.on_timeout(at(425));
+    assert!(sender.poll(at(425)).is_some());
 }
 
 #[test]

@@ -234,6 +234,19 @@ fn a_time_out_repairs_in_slow_start() {
 }
 
 #[test]
+fn after_a_time_out_the_first_leaves_whatever_is_in_flight() {
+    // RFC 6298, section 5.4. Ten leave at 100 ms, and the timer is taken to expire 10 ms later: only the first one counts
+    // as lost (RFC 8985, section 6.3). Nine are in flight, and the window is one.
+    let mut wire = Wire::new(10.0, rack(1000), &[], &[]);
+    wire.run(100);
+    wire.now = Time::ZERO + Span::from_millis(110);
+    wire.sender.on_timeout(wire.now);
+    assert_eq!((wire.sender.in_flight(), wire.window()), (9, 1.0));
+    wire.send();
+    assert_eq!(wire.retransmissions(), [(110, 10)]);
+}
+
+#[test]
 fn the_retransmission_timer_waits_for_the_reordering_timer() {
     // Section 8: one timer at a time. Three in flight, of which the first that leaves at 5.1 s is lost. The time-out is
     // 110 ms by now and counts from the last progress, at 5.1 s as well; but at 5.2 s two blocks set the reordering

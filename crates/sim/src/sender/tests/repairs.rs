@@ -80,3 +80,16 @@ fn with_nothing_in_flight_there_is_no_duplicate() {
     sender.write(now, 8);
     assert_eq!(std::iter::from_fn(|| sender.poll(now)).count(), 4);
 }
+
+#[test]
+fn a_flow_that_is_stopped_is_done_when_all_that_has_left_is_acknowledged() {
+    let mut dialogue = Dialogue::new(4.0, 1000, &[5]);
+    dialogue.run(Span::from_millis(150));
+    let left = dialogue.log.len();
+    dialogue.sender.stop();
+    assert!(!dialogue.sender.is_done());
+    dialogue.run(Span::from_seconds(10));
+    assert!(dialogue.sender.is_done());
+    let new = dialogue.log.iter().filter(|sent| !sent.2).count();
+    assert_eq!(new, left, "5 leaves again, and nothing new");
+}

@@ -254,6 +254,20 @@ fn a_loss_is_answered_after_a_mark_of_its_window_where_losses_count_apart() {
 }
 
 #[test]
+fn two_losses_of_a_window_are_answered_once_where_losses_count_apart() {
+    // Ten in flight, and 12 and 14 are lost in the second window: 17 is the third segment above 12, and 18 above 14.
+    let (control, told) = Recorder::wanting(Wants::NOTHING);
+    let config =
+        SenderConfig { reaction: Reaction::LossesApart, ..config(Recovery::Sack, None, 1000) };
+    let sender = Sender::new(config, Box::new(control), Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, Some(1000), true, &[12, 14]);
+    dialogue.run(Span::from_millis(450));
+    let told = told.lock().expect("one thread");
+    let answers: Vec<_> = told.congestion.iter().map(|it| (it.cause, millis(it.now))).collect();
+    assert_eq!(answers, [(Cause::Loss, 200)]);
+}
+
+#[test]
 fn counted_marks_are_told_one_by_one_even_if_acknowledgments_are_lost() {
     let (control, told) = Recorder::wanting(Wants::NOTHING);
     let config = SenderConfig { counts_marks: true, ..config(Recovery::Sack, None, 1000) };
@@ -386,4 +400,25 @@ fn a_probe_does_not_make_the_controller_miss_its_call() {
     assert_eq!(dialogue.retransmissions(), [(300, 9)]);
     let alarms: Vec<u64> = told.alarms.iter().map(|time| millis(*time)).collect();
     assert_eq!(alarms, (40..=370).step_by(30).collect::<Vec<u64>>());
+}
+
+#[test]
+fn nothing_is_heard_early_that_a_timer_a_call_or_the_end_may_change() {
+    // The timer expires at 1 s; calls are every 30 ms, if any.
+    let sender = |wants: Wants| {
+        let (mut control, _) = Recorder::wanting(wants);
+        control.alarm = Time::ZERO + Span::from_millis(30);
+        let mut sender =
+            Sender::new(config(Recovery::Sack, None, 10), Box::new(control), Time::ZERO);
+        sender.poll(Time::ZERO).expect("a segment leaves");
+        sender
+    };
+    let early = |wants, millis, number| {
+        sender(wants).hears_early(Time::ZERO + Span::from_millis(millis), number)
+    };
+    assert!(early(Wants::NOTHING, 1000, 9));
+    assert!(!early(Wants::NOTHING, 1001, 9), "the timer has expired");
+    assert!(!early(Wants::NOTHING, 1000, 10), "everything has arrived");
+    let called = Wants { timer: true, ..Wants::NOTHING };
+    assert!(early(called, 30, 9) && !early(called, 31, 9));
 }
