@@ -20,7 +20,7 @@ pub struct Feedback {
     /// was (RFC 3168).
     pub marked: u64,
     /// A round trip: that of the segment that triggered it, or where one acknowledgment was held back for several, of the
-    /// first of them (RFC 7323, section 4.2), which has waited for the others.
+    /// first of them (RFC 7323, section 4.3), which has waited for the others.
     pub rtt: Option<Span>,
     /// Segments sent but neither acknowledged nor known to be lost, before it arrived.
     pub in_flight: u64,

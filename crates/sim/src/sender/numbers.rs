@@ -25,7 +25,9 @@
 //! Differences from the RFC:
 //! - There is no handshake; until a round trip is measured the time-outs are those of a TCP whose handshake was.
 //! - When all data has arrived, copies of it that are still in flight no longer count.
-//! - Lost packets are remembered for one more probe time-out. The data of one that arrives later still is sent again.
+//! - Lost packets are remembered for a probe time-out from their departure. The data of one that arrives later is sent
+//!   again.
+//! - A time-out is never longer than 60 s.
 
 use std::collections::VecDeque;
 
@@ -170,6 +172,11 @@ impl Numbers {
         }
         self.in_flight -= u64::from(fate == Fate::InFlight);
         self.packets[place].fate = Fate::Acknowledged;
+        if fate == Fate::Lost && self.losing_since.is_some_and(|since| since <= at) {
+            // Section 7.6.2: nothing that left in between may be acknowledged. What left after it and is known to be lost
+            // left within a time-out, as all that is remembered, and cannot make an outage with what follows.
+            self.losing_since = None;
+        }
         let since_reaction = fate == Fate::InFlight && number >= self.answered_below;
         self.recovering &= number < self.answered_below;
         self.timeouts = 0;
@@ -563,6 +570,35 @@ mod tests {
         // And nothing that left in between may have arrived.
         assert!(!persists(&[101, 300, 552], &[2]));
         assert!(persists(&[101, 300, 552], &[]));
+    }
+
+    #[test]
+    fn what_arrives_late_ends_an_outage() {
+        // Section 7.6.2. 4, which leaves at 561 ms, is acknowledged at 661 ms. Then 1 and 2 are lost, and at 560 + 112.5 ms
+        // so is 3, 459 ms after 1, which is more than 450 ms. But 2 may have arrived meanwhile.
+        for (late, persistent) in [(None, true), (Some(2), false)] {
+            let mut numbers = sent(&[0]);
+            hear(&mut numbers, 0, 100);
+            send(&mut numbers, &[101, 545, 560, 561]);
+            hear(&mut numbers, 4, 661);
+            assert_eq!(detect(&mut numbers, 661), [1, 2]);
+            late.map(|number| hear(&mut numbers, number, 665).expect("it is remembered"));
+            let found = numbers.detect(at(673), RTT, TIMEOUT, 0, |_| {});
+            assert_eq!((found.lost, found.persistent), (1, persistent), "{late:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_acknowledged_at_last_ends_no_outage_before_it() {
+        // 1 is lost, 2 and 3 are not known to be, when 4 is acknowledged: the outage from 101 to 560 ms is seen when they are.
+        let mut numbers = sent(&[0]);
+        hear(&mut numbers, 0, 100);
+        send(&mut numbers, &[101, 555, 560, 561, 562]);
+        hear(&mut numbers, 4, 661);
+        assert_eq!(detect(&mut numbers, 661), [1]);
+        hear(&mut numbers, 5, 662);
+        let found = numbers.detect(at(673), RTT, TIMEOUT, 0, |_| {});
+        assert_eq!((found.lost, found.persistent), (2, true));
     }
 
     #[test]
