@@ -27,9 +27,14 @@ def section(title: str) -> str:
     return PAGE.read_text("utf-8").split(f"## {title}\n")[1].split("\n## ")[0]
 
 
+def in_order(text: str) -> list[str]:
+    """Means with half of their intervals, as they come."""
+    return re.findall(r"-?\d\.\d\d ± \d\.\d\d", text)
+
+
 def with_intervals(text: str) -> set[str]:
-    """Means with half of their intervals."""
-    return set(re.findall(r"-?\d\.\d\d ± \d\.\d\d", text))
+    """The same, each once."""
+    return set(in_order(text))
 
 
 def shown(table: pl.DataFrame, mean: str) -> set[str]:
@@ -142,12 +147,12 @@ def test_how_small_a_buffer_may_be_is_what_the_study_found() -> None:
     assert set(by_rule["flows"]) == {1, 10, 100, 300, 1000}
     assert min(by_rule["used"].to_list()) >= 0.98
 
-    assert re.findall(r"\d\.\d\d ± \d\.\d\d", below) == [
+    assert in_order(below) == [
         used(table, 1, "0.3 bdp", "none"),
         used(table, 10, "0.1 bdp", "none"),
         used(table, 100, "0.03 bdp", "none"),
     ]
-    assert re.findall(r"\d\.\d\d ± \d\.\d\d", small) == [
+    assert in_order(small) == [
         used(table, flows, "0.01 bdp", pacing) for pacing in ("none", "spread") for flows in (10, 1)
     ]
     (crowd,) = unpaced.filter(pl.col("flows") == 1000, pl.col("buffer") == "0.01 bdp").to_dicts()
@@ -155,7 +160,7 @@ def test_how_small_a_buffer_may_be_is_what_the_study_found() -> None:
     assert 0.18 < crowd["dropped"] < 0.22
     assert crowd["time_outs"] / 1000 / 80 > 1
 
-    assert re.findall(r"\d\.\d\d ± \d\.\d\d", paced) == [
+    assert in_order(paced) == [
         used(table, flows, buffer, pacing)
         for pacing in ("spread", "none")
         for flows, buffer in ((10, "0.3 bdp"), (100, "0.1 bdp"))
@@ -209,8 +214,7 @@ def test_what_random_losses_cost_is_what_the_studies_found() -> None:
     rates = ("links.bottleneck.forward.drop_rate", "share", "share_half_width")
     neighbours = {"link.bottleneck.buffer": "buffer", "flow.bbr.control": "control"}
     tolerance = kept("tolerance", neighbours, rates)
-    shares = re.findall(r"0\.\d\d ± 0\.\d\d", beside)
-    assert shares == [
+    assert in_order(beside) == [
         found
         for control in ("bbr3", with_tolerance)
         for buffer in ("0.1 bdp", "0.5 bdp", "2 bdp")
