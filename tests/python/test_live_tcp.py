@@ -189,5 +189,6 @@ def test_nothing_goes_on_when_a_measurement_is_ended(tmp_path: Path) -> None:
 
 def behind_the_link() -> list[str]:
     """The programs of a measurement that run."""
-    told = subprocess.check_output(["ps", "-eo", "args"], text=True)  # noqa: S607
+    # However long lines are: where lines of the terminal are known, `ps` cuts what it tells.
+    told = subprocess.check_output(["ps", "-ww", "-eo", "args"], text=True)  # noqa: S607
     return [line for line in told.splitlines() if f"{ENDS} " in line and "longfat-link" not in line]

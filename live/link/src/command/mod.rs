@@ -109,7 +109,11 @@ fn current(state: &State) -> Result<(Settings, Measurement), CommandError> {
     let status = state.status().map_err(CommandError::file(&path))?;
     let mut unseen = 0;
     for end in End::BOTH {
-        unseen += machine::unseen(end)?;
+        // A process that ends closes its devices before it lets go of what says that it lives, or after that.
+        let Some(packets) = machine::unseen(end)? else {
+            return Err(CommandError::Dead(last_words(state)));
+        };
+        unseen += packets;
     }
     Ok((settings, status.measurement(unseen)))
 }
