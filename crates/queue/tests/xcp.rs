@@ -55,6 +55,13 @@ fn tell_flow(
 
 const GREEDY: f64 = 1e9;
 
+/// So many packets, a millisecond apart, of flows with windows of ten and round trips of 100 ms.
+fn every_millisecond(policy: &mut dyn Policy, packets: u64) {
+    for packet in 0..packets {
+        tell(policy, 1000 * packet, 0, (10.0, Some(100)), GREEDY);
+    }
+}
+
 /// In the first 10 ms five packets arrive, which stand for 10 ms of their flows each: y = 5·10⁵ B/s, Σ x = 0.05 s. No
 /// queue: F = 0.4 (10⁶ - 5·10⁵) = 2·10⁵ B/s, and h = max(0, 0.1 y - F) = 0. A flow of 100 ms turns 2·10⁵ B/s into 20
 /// segments: four for each of five packets like these.
@@ -144,9 +151,7 @@ fn a_long_silence_is_passed_over() {
 fn a_decision_goes_by_the_rate_of_its_instant() {
     let mut xcp = xcp();
     let flow = (10.0, Some(100));
-    for packet in 0..5 {
-        tell(&mut *xcp, 1000 * packet, 0, flow, GREEDY);
-    }
+    every_millisecond(&mut *xcp, 5);
     xcp.on_rate(Time::ZERO + Span::from_millis(5), Rate(16_000_000));
     close(tell(&mut *xcp, 10_001, 0, flow, GREEDY), 12.0);
     xcp.on_rate(Time::ZERO + Span::from_millis(60), Rate(2_000_000));
@@ -165,9 +170,7 @@ fn a_decision_goes_by_the_rate_of_its_instant() {
 #[test]
 fn a_rate_does_not_reach_back_behind_the_end_of_an_interval() {
     let mut xcp = xcp();
-    for packet in 0..5 {
-        tell(&mut *xcp, 1000 * packet, 0, (10.0, Some(100)), GREEDY);
-    }
+    every_millisecond(&mut *xcp, 5);
     xcp.on_rate(Time::ZERO + Span(10_000_000_001), Rate(16_000_000));
     close(tell(&mut *xcp, 10_001, 0, (10.0, Some(100)), GREEDY), 4.0);
 }
@@ -237,9 +240,7 @@ fn a_fast_link_decides_every_short_round_trip() {
 fn what_comes_at_the_end_of_an_interval_is_of_the_next() {
     let mut xcp = xcp();
     let flow = (10.0, Some(100));
-    for packet in 0..5 {
-        tell(&mut *xcp, 1000 * packet, 0, flow, GREEDY);
-    }
+    every_millisecond(&mut *xcp, 5);
     close(tell(&mut *xcp, 10_000, 0, flow, GREEDY), 4.0);
     tell(&mut *xcp, 110_000, 0, flow, GREEDY);
     close(observed(&*xcp)["change"] / 8.0, 396_000.0);
@@ -253,9 +254,7 @@ fn what_comes_at_the_end_of_an_interval_is_of_the_next() {
 fn what_one_gives_up_another_gets() {
     let mut xcp = xcp();
     let flow = (10.0, Some(100));
-    for packet in 0..10 {
-        tell(&mut *xcp, 1000 * packet, 0, flow, GREEDY);
-    }
+    every_millisecond(&mut *xcp, 10);
     close(tell(&mut *xcp, 10_001, 0, flow, -0.5), -0.5);
     for packet in 2..10 {
         assert!(tell(&mut *xcp, 10_000 + packet, 0, flow, GREEDY).abs() < 1e-9, "{packet}");

@@ -141,6 +141,13 @@ pub(crate) struct Intervals {
     pub(crate) series: Option<(Time, Span)>,
 }
 
+#[cfg(test)]
+impl Intervals {
+    /// Everything is measured, and there is no series.
+    pub(crate) const WHOLE: Self =
+        Self { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+}
+
 impl Receiver {
     pub(crate) fn new(
         segments: Option<u64>,
@@ -489,10 +496,8 @@ mod tests {
     const DELAY: Delay = Delay { every: 2, most: Span::from_millis(100) };
 
     fn receiver(delayed_ack: bool) -> Receiver {
-        let intervals =
-            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let delay = delayed_ack.then_some(DELAY);
-        Receiver::new(None, true, delay, Echo::Count, &intervals)
+        Receiver::new(None, true, delay, Echo::Count, &Intervals::WHOLE)
     }
 
     fn data(number: u64, ecn: Ecn) -> Packet {
@@ -552,10 +557,8 @@ mod tests {
 
     #[test]
     fn no_more_than_two_marks_wait_for_an_acknowledgment() {
-        let intervals =
-            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let delay = Delay { every: 8, ..DELAY };
-        let mut receiver = Receiver::new(None, true, Some(delay), Echo::Count, &intervals);
+        let mut receiver = Receiver::new(None, true, Some(delay), Echo::Count, &Intervals::WHOLE);
         let mut hold = Hold::default();
         // All are marked: the first hurries as the first of a row, and then each second one.
         let told: Vec<Option<u64>> = (0..7)
@@ -572,9 +575,7 @@ mod tests {
 
     /// A receiver with selective acknowledgments that echoes marks like this, and holds acknowledgments back or does not.
     fn echoing(echo: Echo, delay: Option<Delay>) -> Receiver {
-        let intervals =
-            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
-        Receiver::new(None, true, delay, echo, &intervals)
+        Receiver::new(None, true, delay, echo, &Intervals::WHOLE)
     }
 
     fn at(millis: u64) -> Time {

@@ -96,9 +96,6 @@ fn build(settings: &Settings, start: &Start) -> Sending {
 /// The least window; below one it is a matter of pacing alone.
 const LEAST: f64 = 1.0 / 16.0;
 
-/// No mark has taken anything of the window as it is.
-const NOTHING: (f64, Time) = (0.0, Time::ZERO);
-
 /// One flow under Prague.
 #[derive(Clone, Debug)]
 pub struct Prague {
@@ -109,8 +106,8 @@ pub struct Prague {
     since: Time,
     /// When marks were last answered, up to what round trips are late.
     answered: Option<Time>,
-    /// What that took of the window as it is, and when it did.
-    taken: (f64, Time),
+    /// What a mark took of the window as it is, if one did, and when.
+    taken: Option<(f64, Time)>,
     /// Has there been a mark?
     marked: bool,
     /// Round trips in congestion avoidance.
@@ -130,7 +127,7 @@ impl Prague {
             share: MarkedShare::new(settings.number("g")),
             since: Time::ZERO,
             answered: None,
-            taken: NOTHING,
+            taken: None,
             marked: false,
             rounds: 0,
             rtt: start.round_trip.unwrap_or(Span::ZERO),
@@ -222,26 +219,26 @@ impl CongestionControl for Prague {
                     self.answered = Some(self.answered.map_or(now, |then| next(then, length, now)));
                     let before = self.window;
                     self.fall_to((before * (1.0 - self.share.alpha / 2.0)).max(LEAST));
-                    self.taken = (before - self.window, now);
+                    self.taken = Some((before - self.window, now));
                 }
             }
             Cause::Loss => {
-                let (taken, then) = std::mem::replace(&mut self.taken, NOTHING);
-                let is_recent = event.now.since(then) < self.virtual_rtt(path.rtt);
-                let before = self.window + if is_recent { taken } else { 0.0 };
+                let length = self.virtual_rtt(path.rtt);
+                let recent = self.taken.take().filter(|&(_, then)| event.now.since(then) < length);
+                let before = self.window + recent.map_or(0.0, |(taken, _)| taken);
                 let least = if self.window < FLOOR { LEAST } else { FLOOR };
                 self.fall_to((before / 2.0).max(least));
             }
             Cause::Timeout => {
                 self.window = self.ramp.time_out(event).min(self.window);
-                self.taken = NOTHING;
+                self.taken = None;
             }
         }
     }
 
     fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
         self.window = self.ramp.adjust(event);
-        self.taken = NOTHING;
+        self.taken = None;
     }
 
     #[inline]

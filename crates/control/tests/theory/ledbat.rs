@@ -110,22 +110,22 @@ fn the_base_delay_is_that_of_the_last_ten_minutes() {
 
 /// What limits a flow, and how many segments of an acknowledgment are marked; and whether its window may grow then, and
 /// fall.
-pub(crate) const MAY_GROW_AND_FALL: [(Limited, u64, [bool; 2]); 4] = [
+const MAY_GROW_AND_FALL: [(Limited, u64, [bool; 2]); 4] = [
     (Limited::Window, 0, [true, true]),
     (Limited::Application, 0, [false, true]),
     (Limited::Window, 1, [false, true]),
     (Limited::Recovery, 0, [false, false]),
 ];
 
-/// A window of 100 grows by a hundredth, and falls by as much where 200 ms wait. It grows only where it is used and the
+/// Where so many milliseconds wait a window of 100 changes by so much. Fails unless it grows only where it is used and the
 /// acknowledgment reports no congestion, falls all the same, and stands still while losses are repaired.
-#[test]
-fn what_limits_a_flow_keeps_it_from_growing_and_not_from_falling() {
+pub(crate) fn assert_what_limits_keeps_from_growing(name: &str, changes: [(u64, f64); 2]) {
     for (limited, marked, may) in MAY_GROW_AND_FALL {
-        for ((wait, change), may) in [(0, 0.01), (200, -0.01)].into_iter().zip(may) {
-            let mut flow = ClockedFlow::new("ledbat", &[], 100.0);
+        for ((wait, change), may) in changes.into_iter().zip(may) {
+            let mut flow = ClockedFlow::new(name, &[], 100.0);
             // The smallest of the last four samples counts; the first is that without a queue.
             for (acked, wait) in [(0, 0), (0, wait), (0, wait), (0, wait), (1, wait)] {
+                flow.queueing = Span::from_millis(wait);
                 let one_way_delay = Some(Span::from_millis(50 + wait));
                 let ack = |ack| Feedback { acked, one_way_delay, in_flight: 200, ..ack };
                 flow.ack_with(|plain| Feedback { limited, marked, ..ack(plain) });
@@ -134,4 +134,10 @@ fn what_limits_a_flow_keeps_it_from_growing_and_not_from_falling() {
             assert_near(flow.window(), expected, 1e-12, &format!("{limited:?}, {marked}, {wait}"));
         }
     }
+}
+
+/// A window of 100 grows by a hundredth, and falls by as much where 200 ms wait.
+#[test]
+fn what_limits_a_flow_keeps_it_from_growing_and_not_from_falling() {
+    assert_what_limits_keeps_from_growing("ledbat", [(0, 0.01), (200, -0.01)]);
 }

@@ -1,10 +1,10 @@
 //! draft-irtf-iccrg-ledbat-plus-plus-01.
 
-use longfat_control::{Cause, Feedback, Start};
+use longfat_control::{Cause, Start};
 use longfat_units::{Segments, Span};
 
 use crate::drive::{ClockedFlow, assert_near};
-use crate::ledbat::MAY_GROW_AND_FALL;
+use crate::ledbat::assert_what_limits_keeps_from_growing;
 
 const fn millis(millis: u64) -> Span {
     Span::from_millis(millis)
@@ -129,18 +129,7 @@ fn congestion_ends_a_slowdown() {
 /// twice the target waits. It may do so as that of LEDBAT.
 #[test]
 fn what_limits_a_flow_keeps_it_from_growing_and_not_from_falling() {
-    for (limited, marked, may) in MAY_GROW_AND_FALL {
-        for ((wait, change), may) in [(0, 0.005), (120, -0.5)].into_iter().zip(may) {
-            let mut flow = ClockedFlow::new("ledbat++", &[], 100.0);
-            // The smallest of the last four samples counts; the first is that without a queue.
-            for (acked, wait) in [(0, 0), (0, wait), (0, wait), (0, wait), (1, wait)] {
-                flow.queueing = millis(wait);
-                flow.ack_with(|ack| Feedback { acked, limited, marked, ..ack });
-            }
-            let expected = if may { 100.0 + change } else { 100.0 };
-            assert_near(flow.window(), expected, 1e-12, &format!("{limited:?}, {marked}, {wait}"));
-        }
-    }
+    assert_what_limits_keeps_from_growing("ledbat++", [(0, 0.005), (120, -0.5)]);
 }
 
 /// Section 4.3: the window does not fall below two segments. One that begins with less grows by GAIN as any other.

@@ -183,9 +183,7 @@ mod tests {
 
     /// The bits of the acknowledgments, delayed or not, of five segments with these bits.
     fn returned(delay: Option<Delay>, bits: [bool; 5]) -> Vec<bool> {
-        let intervals =
-            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
-        let mut receiver = Receiver::new(None, true, delay, Echo::UntilAnswered, &intervals);
+        let mut receiver = Receiver::new(None, true, delay, Echo::UntilAnswered, &Intervals::WHOLE);
         let mut hold = Hold::default();
         let mut returned = Vec::new();
         for (number, spare) in (0..).zip(bits) {

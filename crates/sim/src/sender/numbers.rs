@@ -590,7 +590,8 @@ mod tests {
 
     #[test]
     fn what_is_acknowledged_at_last_ends_no_outage_before_it() {
-        // 1 is lost, 2 and 3 are not known to be, when 4 is acknowledged: the outage from 101 to 560 ms is seen when they are.
+        // When 4 is acknowledged 1 is lost, and 2 and 3 are not known to be. When they are, the outage is seen, from 101 to
+        // 560 ms.
         let mut numbers = sent(&[0]);
         hear(&mut numbers, 0, 100);
         send(&mut numbers, &[101, 555, 560, 561, 562]);

@@ -198,14 +198,18 @@ fn windowed(control: &str, start: &Start) -> Box<dyn CongestionControl> {
     control
 }
 
+/// Reno in congestion avoidance with this window.
+fn reno_avoiding(window: f64) -> Box<dyn CongestionControl> {
+    let (window, threshold) = (Segments(window), Some(Segments(2.0)));
+    windowed("reno", &Start { window, threshold, ..Start::default() })
+}
+
 impl<S: Sends> Dialogue<S> {
     fn between(sender: S, segments: Option<u64>, selective: bool, lost: &[u64]) -> Self {
-        let intervals =
-            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let counts = sender.config().counts_marks;
         let echo = if counts { Echo::Count } else { Echo::UntilAnswered };
         let mut dialogue = Self {
-            receiver: Receiver::new(segments, selective, None, echo, &intervals),
+            receiver: Receiver::new(segments, selective, None, echo, &Intervals::WHOLE),
             sender,
             hold: Hold::default(),
             now: Time::ZERO,

@@ -520,14 +520,22 @@ mod tests {
         assert_eq!((smoothed, timeout), (Span::from_millis(100), Span::from_millis(126)));
     }
 
+    /// Linux's estimator with this minimum and a sample in each of some round trips, in milliseconds.
+    fn of_linux(least: u64, samples: &[u64]) -> RoundTrip {
+        let least = Span::from_millis(least);
+        let mut round_trip = RoundTrip::new(Span::ZERO, least, None, RtoEstimator::Linux);
+        for &rtt in samples {
+            round_trip.sample(Span::from_millis(rtt), true);
+        }
+        round_trip
+    }
+
     #[test]
     fn in_the_estimator_of_linux_a_small_fall_counts_in_full() {
         // A margin of four times 1 ms at least. SRTT 100, mean deviation 50, and so is the largest of the first round. A
         // fall of 20 ms is less than 50: ¾·50 + ¼·20 = 42.5, SRTT 97.5; the round ends with a variation of 50.
         let ms = Span::from_millis;
-        let mut round_trip = RoundTrip::new(Span::ZERO, ms(4), None, RtoEstimator::Linux);
-        round_trip.sample(ms(100), true);
-        round_trip.sample(ms(80), true);
+        let mut round_trip = of_linux(4, &[100, 80]);
         assert_eq!(round_trip.timeout(), Span(97_500_000_000) + ms(200));
         // Then none: ¾·42.5 = 31.875 is the largest of the second round, and the variation ¾·50 + ¼·31.875 = 45.46875.
         round_trip.sample(Span(97_500_000_000), true);
@@ -537,11 +545,7 @@ mod tests {
     #[test]
     fn in_the_estimator_of_linux_the_first_deviation_is_the_largest_of_its_round() {
         // Two samples of 1 s: the mean deviation falls from 500 to 375 ms, but the largest of the round was 500.
-        let ms = Span::from_millis;
-        let mut round_trip = RoundTrip::new(Span::ZERO, ms(200), None, RtoEstimator::Linux);
-        round_trip.sample(ms(1000), true);
-        round_trip.sample(ms(1000), true);
-        assert_eq!(round_trip.timeout(), ms(3000));
+        assert_eq!(of_linux(200, &[1000, 1000]).timeout(), Span::from_millis(3000));
     }
 
     #[test]
@@ -549,12 +553,8 @@ mod tests {
         // A rise from 100 to 340 ms: ¾·50 + ¼·240 = 97.5, SRTT 130. Then three rounds without a deviation: the means are
         // 73.125, 54.84375 and 41.1328125, of which the last counts as 50. The variation is 91.40625, then 82.265625, and
         // then ¾·82.265625 + ¼·50.
-        let ms = Span::from_millis;
-        let mut round_trip = RoundTrip::new(Span::ZERO, ms(200), None, RtoEstimator::Linux);
-        for rtt in [100, 340, 130, 130, 130] {
-            round_trip.sample(ms(rtt), true);
-        }
-        assert_eq!(round_trip.timeout(), ms(130) + Span(74_199_218_750) * 4);
+        let round_trip = of_linux(200, &[100, 340, 130, 130, 130]);
+        assert_eq!(round_trip.timeout(), Span::from_millis(130) + Span(74_199_218_750) * 4);
     }
 
     #[test]

@@ -8,13 +8,10 @@ use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::super::{Numbered, SenderConfig, Sends};
 use super::wishes::Recorder;
-use super::{RTT, config, windowed};
+use super::{RTT, config, reno_avoiding, windowed};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
-
-const INTERVALS: Intervals =
-    Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
 
 fn quic(segments: u64) -> SenderConfig {
     SenderConfig { ack_delay: Span::from_millis(25), ..config(Recovery::Quic, None, segments) }
@@ -41,9 +38,7 @@ struct Wire {
 impl Wire {
     /// A Reno flow in congestion avoidance with this window.
     fn new(window: f64, config: SenderConfig, lost: &[u64], late: &[(u64, u64)]) -> Self {
-        let start =
-            Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
-        Self::of(windowed("reno", &start), config, lost, late)
+        Self::of(reno_avoiding(window), config, lost, late)
     }
 
     fn of(
@@ -53,7 +48,7 @@ impl Wire {
         late: &[(u64, u64)],
     ) -> Self {
         let segments = config.segments;
-        let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &INTERVALS);
+        let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &Intervals::WHOLE);
         let mut wire = Self {
             sender: Numbered::new(config, control, Time::ZERO),
             receiver: receiver.numbering(true),
@@ -255,13 +250,7 @@ fn what_the_controller_is_told_of_a_recovery() {
     let mut wire = Wire::of(Box::new(recorder), quic(1000), &[8], &[]);
     wire.run(250);
     let told = told.lock().expect("one thread");
-    let lost: Vec<_> = told
-        .feedback
-        .iter()
-        .filter(|it| it.lost > 0)
-        .map(|it| (millis(it.now), it.lost, it.recovery_begins))
-        .collect();
-    assert_eq!(lost, [(200, 1, false)]);
+    assert_eq!(told.losses(), [(200, 1, false)]);
     let held: Vec<u64> = told
         .feedback
         .iter()
@@ -431,7 +420,8 @@ fn marks_are_counted_and_answered_once_per_round_trip() {
 fn acknowledgments(every: u64, numbers: &[(u64, bool)]) -> Vec<(u64, u64, u64)> {
     let delay = Delay { every, most: Span::from_millis(25) };
     let mut receiver =
-        Receiver::new(None, true, Some(delay), Echo::UntilAnswered, &INTERVALS).numbering(true);
+        Receiver::new(None, true, Some(delay), Echo::UntilAnswered, &Intervals::WHOLE)
+            .numbering(true);
     let mut hold = Hold::default();
     let mut acks = Vec::new();
     let at = |millis| Time::ZERO + Span::from_millis(millis);

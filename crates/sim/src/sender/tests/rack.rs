@@ -8,7 +8,7 @@ use longfat_units::{Segments, Span, Time};
 
 use super::super::{Sender, SenderConfig, Sends, State};
 use super::wishes::Recorder;
-use super::{RTT, config, windowed};
+use super::{RTT, config, reno_avoiding, windowed};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
@@ -44,10 +44,7 @@ fn rack(segments: u64) -> SenderConfig {
 impl Wire {
     /// A Reno flow in congestion avoidance with this window.
     fn new(window: f64, config: SenderConfig, lost: &[u64], late: &[(u64, u64)]) -> Self {
-        let start =
-            Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
-        let control = windowed("reno", &start);
-        Self::of(control, config, lost, late)
+        Self::of(reno_avoiding(window), config, lost, late)
     }
 
     fn of(
@@ -56,10 +53,8 @@ impl Wire {
         lost: &[u64],
         late: &[(u64, u64)],
     ) -> Self {
-        let intervals =
-            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let segments = config.segments;
-        let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &intervals);
+        let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &Intervals::WHOLE);
         let mut wire = Self {
             sender: Sender::new(config, control, Time::ZERO),
             receiver: receiver.telling_duplicates(true),
@@ -444,12 +439,10 @@ fn losses_found_without_an_acknowledgment_are_told_with_the_next() {
         (wire.sender.limit, wire.sender.sendable) = (20, 20);
         wire.send();
         wire.run(60_000);
-        let told = told.lock().expect("one thread");
-        let told = told.feedback.iter().filter(|it| it.lost > 0);
-        told.map(|it| (millis(it.now), it.lost)).collect::<Vec<_>>()
+        told.lock().expect("one thread").losses()
     };
-    assert_eq!(losses(&[8]), [(225, 1)]);
-    assert_eq!(losses(&[9]), [(550, 1)]);
+    assert_eq!(losses(&[8]), [(225, 1, false)]);
+    assert_eq!(losses(&[9]), [(550, 1, false)]);
 }
 
 #[test]

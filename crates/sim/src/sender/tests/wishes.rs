@@ -23,6 +23,14 @@ pub(super) struct Told {
     alarms: Vec<Time>,
 }
 
+impl Told {
+    /// The acknowledgments that reported losses: milliseconds, how many, and whether a recovery began.
+    pub(super) fn losses(&self) -> Vec<(u64, u64, bool)> {
+        let losses = self.feedback.iter().filter(|it| it.lost > 0);
+        losses.map(|it| (millis(it.now), it.lost, it.recovery_begins)).collect()
+    }
+}
+
 /// A window that never changes, with a call every 30 ms, that records everything.
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
@@ -165,14 +173,8 @@ fn every_acknowledgment_with_news_is_told_whatever_it_carries() {
 #[test]
 fn losses_without_selective_acknowledgments_are_counted_one_by_one() {
     let (_, told) = listen(|_| {}, Recovery::NewReno, 1000, &[2, 5], 450);
-    let lost: Vec<_> = told
-        .feedback
-        .iter()
-        .filter(|it| it.lost > 0)
-        .map(|it| (millis(it.now), it.lost, it.recovery_begins))
-        .collect();
     // The third duplicate at 100 ms, and at 200 ms the partial acknowledgment of everything below 5.
-    assert_eq!(lost, [(100, 1, true), (200, 1, false)]);
+    assert_eq!(told.losses(), [(100, 1, true), (200, 1, false)]);
 }
 
 #[test]
