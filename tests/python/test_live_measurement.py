@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from longfat.live._ends import sampled
+from longfat.live._ends import agreed_on_ecn, sampled
 from longfat.live._measurement import NO_THRESHOLD, averages, series, write
 
 if TYPE_CHECKING:
@@ -28,6 +28,14 @@ def test_the_kernel_is_read_where_it_writes() -> None:
     info = bytes(8) + struct.pack("=24I", *numbers) + struct.pack("=3Q", 0, 0, 987_654)
     # snd_mss 2, unacked 4, sacked 5, lost 6, retrans 7, rtt 15, snd_ssthresh 17, snd_cwnd 18, total_retrans 23
     assert sampled(info) == (118, 117, 104 - 105 - 106 + 107, 115, 987_654, 123, 102)
+
+
+@pytest.mark.parametrize(("options", "ecn"), [(0b0000_0111, False), (0b0000_1111, True), (8, True)])
+def test_ecn_is_read_from_what_both_ends_agreed_on(options: int, *, ecn: bool) -> None:
+    # linux/tcp.h: two states, retransmits, probes, backoff, then options: 1 is for time stamps, 2 for selective
+    # acknowledgments, 4 for the scale of windows, 8 for ECN.
+    info = bytes([1, 0, 0xFF, 0xFF, 0xFF, options, 0x77]) + bytes(185)
+    assert agreed_on_ecn(info) is ecn
 
 
 def test_an_average_is_over_time_and_after_the_warmup() -> None:

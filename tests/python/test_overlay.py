@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,14 @@ import longfat as package
 from longfat.errors import ResultError
 from longfat.live._course import Course, course, responses
 from longfat.live._measurement import averages, series, write
+from longfat.live._saved import SavedMeasurement
 from longfat.live._verdict import FEW_EPOCHS, WHOLE_EPOCHS, judged
 from longfat.study._setup import Setup
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from longfat.live import Finding
@@ -39,7 +46,7 @@ def measured(
     slower: float = 1.0,
 ) -> Path:
     """A measurement made of what the simulator has, with windows `factor` as large and rates `slower`."""
-    setup = Setup("20Mbit/s", "40ms", flows, f"{seconds} s", "0 s")
+    setup = Setup("20Mbit/s", "40ms", flows, f"{seconds} s", "0 s", profile="linux-6")
     change = {"sample": "10 ms", "flow.0.start": "0 s"}
     run = package.run(setup.scenario(control).to_toml(), set=change)
     samples = []
@@ -139,6 +146,27 @@ def test_quic_is_simulated_as_quic(tmp_path: Path) -> None:
     # quinn paces by 1.25 windows per round trip, and loses and recovers as RFC 9002 has it.
     assert "spread = 1.25" in text
     assert 'recovery = "quic"' in text
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ({"stack": "tcp", "control": "cubic"}, {"slow_start": "standard", "ecn": False}),
+        ({"stack": "tcp-kernel", "ecn": True}, {"slow_start": "standard", "ecn": True}),
+        # Linux sends blocks at once.
+        ({"stack": "tcp", "control": '{ kind = "cw-hstcp", c = "8 /s" }'}, {"pacing": "none"}),
+        # Its own CUBIC has a slow start of its own.
+        ({"stack": "linux", "control": "cubic", "ecn": False}, {"slow_start": "hystart++"}),
+        ({"stack": "linux", "control": "bbr", "ecn": True}, {"ecn": True, "pacing": "controller"}),
+    ],
+)
+def test_linux_is_simulated_as_linux(
+    tmp_path: Path, told: dict[str, Any], known: dict[str, Any]
+) -> None:
+    folder = changed(measured(tmp_path / "live", seconds=3), told)
+    (flow,) = tomllib.loads(SavedMeasurement(folder).scenario.to_toml())["flow"]
+    expected = {"recovery": "rack", "delayed_ack": True, "rto_estimator": "linux"} | known
+    assert {key: flow[key] for key in expected} == expected
 
 
 def test_the_picture_says_which_is_which(tmp_path: Path) -> None:

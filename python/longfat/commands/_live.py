@@ -37,6 +37,7 @@ TOLD = (
     "acknowledgments",
     "acknowledgment_ns",
     "priority",
+    "ecn",
     "processor_share",
     "spare",
 )
@@ -184,8 +185,7 @@ def _in_tcp(
     if code != 0:
         return FAILED, errors, told
     where = "in the TCP of Linux, over a real link; sampled from tcp_info"
-    samples = json.loads(out)["samples"]
-    return 0, "", {**told, "processor_share": found, "where": where, "samples": samples}
+    return 0, "", {**told, "processor_share": found, "where": where, **json.loads(out)}
 
 
 def _over_quic(

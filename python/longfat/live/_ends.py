@@ -28,10 +28,12 @@ PIECE = 1 << 18
 PATIENCE = 10
 """How long a connection may take to come about, and how long nothing may come, in seconds."""
 
-# `struct tcp_info` of Linux: eight bytes, 24 numbers of 32 bits, then among others what was acknowledged.
+# `struct tcp_info` of Linux: eight bytes, the sixth with what both ends agreed on, 24 numbers of 32 bits, then
+# among others what was acknowledged.
 _NUMBERS = struct.Struct("=8x24I")
 _ACKNOWLEDGED = struct.Struct("=120xQ")
 _INFO = 192
+_AGREED, _AGREED_ECN = 5, 8
 _PAYLOAD, _UNACKNOWLEDGED, _SACKED, _LOST, _RESENT = 2, 4, 5, 6, 7
 _RTT, _THRESHOLD, _WINDOW, _RETRANSMITTED = 15, 17, 18, 23
 
@@ -59,8 +61,9 @@ def _drain(own: socket.socket) -> None:
 
 
 def give(flows: int, seconds: float, congestion: str = CONGESTION) -> None:
-    """Sends with so many flows for so long. Prints all samples as one object of JSON."""
+    """Sends with so many flows for so long. Prints all samples, and whether with ECN, as one object of JSON."""
     own = [_connected(congestion) for _ in range(flows)]
+    ecn = all(agreed_on_ecn(_info(each)) for each in own)
     end = threading.Event()
     start = time.monotonic()
     for each in own:
@@ -74,7 +77,7 @@ def give(flows: int, seconds: float, congestion: str = CONGESTION) -> None:
         # What waits in the kernel is not waited for.
         each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         each.close()
-    print(json.dumps({"samples": samples}))
+    print(json.dumps({"samples": samples, "ecn": ecn}))
 
 
 def _connected(congestion: str) -> socket.socket:
@@ -98,6 +101,11 @@ def _fill(own: socket.socket, end: threading.Event) -> None:
 
 def _info(own: socket.socket) -> bytes:
     return own.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO)
+
+
+def agreed_on_ecn(info: bytes) -> bool:
+    """Whether both ends use ECN (RFC 3168, section 6.1.1)."""
+    return bool(info[_AGREED] & _AGREED_ECN)
 
 
 def sampled(info: bytes) -> tuple[int, int, int, int, int, int, int]:

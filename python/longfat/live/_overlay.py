@@ -138,7 +138,7 @@ class Overlay:
         flows = plural(len(told.flows), "flow")
         path = f"{amount(told.link.rate_bit_s, RATE)}, round trip {amount(self.rtt_s, TIME)}"
         where = _WHERE.get(told.stack, "in Linux")
-        return f"{flows} of {self._kind} {where} and simulated: {path}"
+        return f"{flows} of {self._saved.kind} {where} and simulated: {path}"
 
     @property
     def detail(self) -> str:
@@ -234,11 +234,6 @@ class Overlay:
             made.commit()
         return target
 
-    @property
-    def _kind(self) -> str:
-        control = self._saved.control
-        return str(control.get("kind") if isinstance(control, dict) else control)
-
     def _judged(self) -> list[Finding]:
         own = course(
             self.measured, self._saved.throughputs, warmup_s=self.warmup_s, rtt_s=self.rtt_s
@@ -260,7 +255,7 @@ class Overlay:
                 "make it again, for longer or with a shorter warm-up"
             )
             raise ResultError(message)
-        return judged(own, others, kind=self._kind, rtt_s=self.rtt_s, warmup_s=self.warmup_s)
+        return judged(own, others, kind=self._saved.kind, rtt_s=self.rtt_s, warmup_s=self.warmup_s)
 
 
 def default_folder(name: str) -> Path:

@@ -36,8 +36,18 @@ SAMPLE = "10 ms"
 APART = "10 ms"
 """Real flows are told to begin one after another, and all have begun within this time."""
 
-_SENDERS = {"quic": {"profile": "quic-9002", "pacing": {"spread": 1.25}}}
-"""What stacks do otherwise than flows by default: quinn paces, whatever the controller wishes."""
+_STEERED = {"profile": "linux-6", "slow_start": "standard"}
+_SENDERS: dict[str, dict[str, Any]] = {
+    "tcp": _STEERED,
+    "tcp-kernel": _STEERED,
+    "linux": {"profile": "linux-6"},
+    "quic": {"profile": "quic-9002", "pacing": {"spread": 1.25}},
+}
+"""What hosts do in each stack. Linux has its own slow start only with a controller of its own, and quinn paces,
+whatever the controller wishes."""
+
+_IN_BLOCKS = "cw-hstcp"
+"""Paces by blocks, which Linux sends at once."""
 
 _KERNELS_OWN = {"bbr": "bbr1"}
 """What Linux calls otherwise than longfat."""
@@ -66,7 +76,7 @@ class MeasuredFlow(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What is read of the averages."""
+    """What is read of the averages. `ecn` is of TCP, and is not kept by versions that did not ask it."""
 
     stack: str
     control: str
@@ -74,6 +84,7 @@ class Told(msgspec.Struct, frozen=True):
     warmup_s: Annotated[float, msgspec.Meta(ge=0)]
     link: MeasuredLink
     flows: Annotated[tuple[MeasuredFlow, ...], msgspec.Meta(min_length=1)]
+    ecn: bool = False
 
 
 class SavedMeasurement:
@@ -144,6 +155,12 @@ class SavedMeasurement:
             raise self._refusal(_SUMMARY, f"its controller is none: {error}") from error
         return _KERNELS_OWN.get(asked, asked) if isinstance(asked, str) else asked
 
+    @property
+    def kind(self) -> str:
+        """The controller without its parameters."""
+        control = self.control
+        return str(control.get("kind") if isinstance(control, dict) else control)
+
     @cached_property
     def packet_B(self) -> int:  # noqa: N802 - a unit
         """The largest packet of the link in bytes, headers included."""
@@ -176,7 +193,7 @@ class SavedMeasurement:
             "rtt": rtt,
             "start": {"uniform": ["0 s", APART]} if several else "0 s",
             "packet": f"{self.packet_B} B",
-            **_SENDERS.get(self.told.stack, {}),
+            **self._hosts,
         }
         spans = {"duration": self.told.duration_s, "warmup": self.told.warmup_s}
         times = {name: exact_time(round(span * PICOSECONDS)) for name, span in spans.items()}
@@ -187,6 +204,15 @@ class SavedMeasurement:
             return Scenario.parse(tomli_w.dumps(plain_value(whole)), f"what {self.name} measured")
         except ScenarioError as error:
             raise self._refusal(_SUMMARY, f"no scenario comes of it: {error}") from error
+
+    @property
+    def _hosts(self) -> dict[str, Any]:
+        """What the hosts were: keys of a flow."""
+        known = _SENDERS.get(self.told.stack, {})
+        if self.told.stack == "quic":
+            return known
+        unpaced = {"pacing": "none"} if self.kind == _IN_BLOCKS else {}
+        return {**known, **unpaced, "ecn": self.told.ecn}
 
     @cached_property
     def _link(self) -> Scenario:
