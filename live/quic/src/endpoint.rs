@@ -9,7 +9,7 @@ use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig};
 use rustix::net::sockopt;
 
-use crate::run::QuicError;
+use crate::error::QuicError;
 
 /// The name in the certificate.
 pub(crate) const NAME: &str = "longfat";

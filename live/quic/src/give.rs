@@ -10,11 +10,10 @@ use longfat_live::End;
 use longfat_quinn::{Adapter, Factory};
 use quinn::rustls::pki_types::CertificateDer;
 use quinn::{Connection, Endpoint, SendStream};
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use crate::run::{QuicError, runtime, seconds};
+use crate::error::QuicError;
 use crate::{endpoint, place};
 
 /// Between two samples.
@@ -62,9 +61,8 @@ pub(crate) struct Given {
 /// If this end cannot begin, a connection does not come about, or one ends too early.
 pub(crate) fn give(errand: &Errand) -> Result<Given, QuicError> {
     let place = place::take(End::A)?;
-    let samples = runtime()?.block_on(transfer(errand))?;
-    let used = clock_gettime(ClockId::ThreadCPUTime);
-    Ok(Given { samples, place, processor_s: seconds(used) })
+    let samples = place::runtime()?.block_on(transfer(errand))?;
+    Ok(Given { samples, place, processor_s: place::processor_s() })
 }
 
 async fn transfer(errand: &Errand) -> Result<Vec<Sample>, QuicError> {

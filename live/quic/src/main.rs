@@ -11,6 +11,7 @@
 
 mod choice;
 mod endpoint;
+mod error;
 mod give;
 mod place;
 mod run;
@@ -22,7 +23,8 @@ use std::time::Duration;
 use lexopt::prelude::*;
 use longfat_live::program::{self, Failure};
 
-use crate::run::{QuicError, Transfer};
+use crate::error::QuicError;
+use crate::run::Transfer;
 
 const USAGE: &str = "\
 longfat-quic run CONTROL [--flows N] [--seconds S] [--packet BYTES]   send from a to b, and tell what became of it

@@ -1,28 +1,22 @@
 //! `run`: both ends of a transfer, and what is told of it.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::mpsc::sync_channel;
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
-use longfat_live::{End, EndError};
-use longfat_quinn::FactoryError;
+use longfat_live::End;
 use quinn::VarInt;
-use rustix::time::Timespec;
 use serde::Serialize;
-use tokio::runtime::{Builder, Runtime};
 
 use crate::choice::choose;
 use crate::endpoint::datagram;
+use crate::error::{FLOWS, QuicError};
 use crate::give::{Errand, Sample, give};
 use crate::take::{Ready, take};
 
 /// Of the end that takes the data.
 const PORT: u16 = 7009;
-
-/// The most flows.
-const FLOWS: std::ops::RangeInclusive<usize> = 1..=64;
 
 /// What is asked for.
 #[derive(Debug)]
@@ -33,67 +27,6 @@ pub(crate) struct Transfer {
     pub(crate) duration: Duration,
     /// The largest packet of the link, in bytes.
     pub(crate) packet: u16,
-}
-
-/// Why there is no transfer, or none that counts.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum QuicError {
-    /// The controller is wrong, or QUIC cannot run it.
-    #[error(transparent)]
-    Control(#[from] FactoryError),
-    /// No such number of flows.
-    #[error("from {least} to {most} flows can be measured, not {0}", least = FLOWS.start(), most = FLOWS.end())]
-    Flows(usize),
-    /// Packets are too short.
-    #[error(
-        "QUIC needs packets of {least} B or more (RFC 9000, section 14), and those of the link have {packet} B: make one \
-         with larger packets"
-    )]
-    Packet {
-        /// What the link has.
-        packet: u16,
-        /// What is needed.
-        least: u16,
-    },
-    /// An end of the link is not there.
-    #[error("there is no such end of a link: {0}; make a link with `longfat link up`")]
-    End(#[from] EndError),
-    /// A socket could not be made.
-    #[error("no socket at {address}: {error}")]
-    Socket {
-        /// Where.
-        address: SocketAddr,
-        /// Why.
-        error: io::Error,
-    },
-    /// The runtime could not begin.
-    #[error("no timers or sockets: {0}")]
-    Runtime(io::Error),
-    /// A certificate, or what is made of it.
-    #[error("no secure connection can be made: {0}")]
-    Security(String),
-    /// A connection did not come about, or ended.
-    #[error("the connection between the ends of the link failed: {0}")]
-    Connection(String),
-    /// Nobody answered.
-    #[error("nobody answered over the link for {} s: is it up, and does it lose everything?", .0.as_secs())]
-    Silence(Duration),
-    /// The receiving end could not begin.
-    #[error("the receiving end of the transfer ended before it began")]
-    Unready,
-    /// Losses that no queue decided.
-    #[error(
-        "this measurement counts for nothing: {0} packets were lost in the socket of the receiver, which read too slowly, and \
-         the controller has answered that. Let less run beside it, or ask for a lower rate"
-    )]
-    Overflown(u64),
-}
-
-impl QuicError {
-    /// Is it what was asked for that is wrong?
-    pub(crate) fn is_wrong_input(&self) -> bool {
-        matches!(self, Self::Control(_) | Self::Flows(_) | Self::Packet { .. } | Self::End(_))
-    }
 }
 
 /// What is told at the end.
@@ -150,13 +83,4 @@ fn address(end: End, port: u16) -> SocketAddr {
 /// What a thread returns.
 fn ended<T>(thread: JoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Timers and sockets on this thread alone, which has its priority.
-pub(crate) fn runtime() -> Result<Runtime, QuicError> {
-    Builder::new_current_thread().enable_all().build().map_err(QuicError::Runtime)
-}
-
-pub(crate) fn seconds(time: Timespec) -> f64 {
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -6,9 +6,8 @@ use std::sync::mpsc::SyncSender;
 use longfat_live::End;
 use quinn::rustls::pki_types::CertificateDer;
 use quinn::{Connection, Endpoint, Incoming};
-use rustix::time::{ClockId, clock_gettime};
 
-use crate::run::{QuicError, runtime, seconds};
+use crate::error::QuicError;
 use crate::{endpoint, place};
 
 /// What the other end has to know.
@@ -42,7 +41,7 @@ pub(crate) fn take(
 ) -> Result<Taken, QuicError> {
     let place = place::take(End::B)?;
     let before = overflown();
-    runtime()?.block_on(async {
+    place::runtime()?.block_on(async {
         let (endpoint, certificate) = endpoint::server(address, datagram)?;
         // If nobody waits for it any more, nobody comes either.
         if ready.send(Ready { certificate, place, end: endpoint.clone() }).is_ok() {
@@ -50,8 +49,7 @@ pub(crate) fn take(
         }
         Ok::<(), QuicError>(())
     })?;
-    let used = clock_gettime(ClockId::ThreadCPUTime);
-    Ok(Taken { overflown: overflown().saturating_sub(before), processor_s: seconds(used) })
+    Ok(Taken { overflown: overflown().saturating_sub(before), processor_s: place::processor_s() })
 }
 
 /// Takes transfers until all of them have ended.

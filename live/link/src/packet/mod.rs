@@ -20,6 +20,7 @@ mod shape;
 mod spare;
 #[cfg(test)]
 mod tests;
+mod version;
 
 pub use offload::{OFFLOAD, Offload};
 pub use run::Run;

@@ -11,8 +11,9 @@ use etherparse::checksum::Sum16BitWords;
 use longfat_units::Ecn;
 
 use super::offload::OFFLOAD;
-use super::shape::{Cut, Shape, Version};
+use super::shape::{Cut, Shape};
 use super::spare;
+use super::version::Version;
 
 /// The flags of TCP, at byte 13 of its header.
 const TCP_FLAGS: usize = 13;

@@ -8,6 +8,7 @@ use longfat_units::{Bytes, Ecn};
 
 use super::offload::{Kind, OFFLOAD, Offload};
 use super::spare;
+use super::version::Version;
 
 /// The length of a UDP header.
 const UDP_HEADER: usize = 8;
@@ -38,16 +39,6 @@ pub struct Shape {
     pub source: u32,
     /// A hash of the address that it goes to.
     pub destination: u32,
-}
-
-/// The version of IP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
-    /// With the length of its header.
-    V4 {
-        header: usize,
-    },
-    V6,
 }
 
 /// How a super-segment is cut into segments.

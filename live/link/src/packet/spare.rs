@@ -11,7 +11,7 @@
 //!
 //! The two bits of ECN beside it are left alone.
 
-use super::shape::Version;
+use super::version::Version;
 
 /// The bit in the traffic class.
 const BIT: u8 = 0b0001_0000;
