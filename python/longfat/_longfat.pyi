@@ -383,8 +383,8 @@ class Start:
     def threshold(self) -> float | None:
         """Initial slow-start threshold; `None`: as high as needed."""
     @property
-    def slow_start(self) -> Literal["standard", "limited", "hystart++"]:
-        """How the window grows below it: "standard", "limited" or "hystart++"."""
+    def slow_start(self) -> Literal["standard", "limited", "hystart", "hystart++"]:
+        """How the window grows below it: "standard", "limited", "hystart" or "hystart++"."""
     @property
     def packet(self) -> int:
         """Bytes of a segment on the wire, headers included."""
@@ -423,7 +423,7 @@ class ControllerBase:
     def p(self) -> Any:  # noqa: ANN401 - the parameters are the scenario's
         """The parameters that the scenario gives, as attributes."""
     def slow_start(self, feedback: Feedback, /) -> int:
-        """Slow start as the scenario asks for it, limited or with HyStart++ too.
+        """Slow start as the scenario asks for it, limited or ended early too.
 
         Returns:
             How many acknowledged segments are left for congestion avoidance: 0 where the window may not grow.

@@ -50,7 +50,7 @@ def told(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**flow, "control": None} for flow in summary["flows"]]
 
 
-@pytest.mark.parametrize("slow_start", ["standard", "limited", "hystart++"])
+@pytest.mark.parametrize("slow_start", ["standard", "limited", "hystart", "hystart++"])
 @pytest.mark.parametrize("queue", ["drop-tail", "red"])
 def test_reno_in_python_is_reno_to_the_byte(queue: str, slow_start: str) -> None:
     changes = {

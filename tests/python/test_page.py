@@ -349,7 +349,7 @@ def test_runs_side_by_side(own_folder: Path, longfat: Command) -> None:
     assert [
         "flow.forward.control",
         "reno",
-        "cubic, c = 0.4, beta = 0.7, fast_convergence = true",
+        "cubic, c = 0.4, beta = 0.7, fast_convergence = true, blind_growth = 0",
     ] in cells
     found = read_runs(["runs/a", "runs/b"])
     # Only what differs, and nothing that does not.

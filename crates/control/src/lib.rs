@@ -19,6 +19,7 @@ pub mod controller;
 mod demand;
 mod event;
 mod gradual;
+mod hybrid_start;
 mod hystart;
 mod interpolated;
 pub mod interval;

@@ -3,19 +3,20 @@
 //! A flow begins, and begins again after a time-out, without knowing what the path holds. Below the slow-start
 //! threshold each acknowledged segment adds one segment, so the window doubles every round trip (RFC 5681,
 //! section 3.1). On a long fat path the last doubling overshoots by as much as the path holds, and tens of
-//! thousands of segments are lost in one round trip. Two remedies are offered, for all controllers that leave
+//! thousands of segments are lost in one round trip. Three remedies are offered, for all controllers that leave
 //! the end of slow start to them:
 //!
 //! ```text
 //!     standard     RFC 5681    + 1 per acknowledged segment
 //!     limited      RFC 3742    w ≤ 100:  + 1        w > 100:  + 1/K,  K = ⌊w / (100/2)⌋
 //!                              so at most 50 segments per round trip (max_ssthresh = 100)
+//!     hystart      Ha & Rhee   + 1, until acknowledgments come for half a round trip on end, or round trips grow
 //!     hystart++    RFC 9406    + 1, until the round trips grow; then + 1/4 for five rounds
 //! ```
 //!
 //! A law may put a rate of its own in place of the 1 (EXP-TCP does); the remedies apply to that rate.
 //!
-//! All three count acknowledged segments, not acknowledgments: a delayed acknowledgment of two adds what two
+//! All count acknowledged segments, not acknowledgments: a delayed acknowledgment of two adds what two
 //! acknowledgments add. RFC 5681 allows it (appropriate byte counting, RFC 3465). RFC 9406 would count at most
 //! 8 segments of one acknowledgment where nothing paces the sender; the bound would make the window depend on how
 //! acknowledgments are batched, so it is left out.
@@ -23,6 +24,7 @@
 use longfat_units::Segments;
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::hybrid_start::HybridStart;
 use crate::hystart::HyStart;
 use crate::{Adjustment, Congestion, Feedback, Start};
 
@@ -36,19 +38,26 @@ pub enum SlowStart {
     Standard,
     /// At most 50 segments per round trip above 100 segments (RFC 3742).
     Limited,
-    /// One segment per acknowledged segment until the round trips grow (RFC 9406).
+    /// One segment per acknowledged segment until a train of acknowledgments, or the round trips, have grown (Ha and Rhee
+    /// 2011).
+    Hybrid,
+    /// One segment per acknowledged segment until the round trips grow, and fewer then (RFC 9406).
     HyStart,
 }
 
 impl SlowStart {
-    /// The names in scenario files, the default first.
-    pub const NAMES: &'static [&'static str] = &["standard", "limited", "hystart++"];
+    /// Every kind, the default first.
+    pub const ALL: [Self; 4] = [Self::Standard, Self::Limited, Self::Hybrid, Self::HyStart];
+
+    /// The names in scenario files, in the same order.
+    pub const NAMES: &'static [&'static str] = &["standard", "limited", "hystart", "hystart++"];
 
     /// The name in scenario files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
             Self::Limited => "limited",
+            Self::Hybrid => "hystart",
             Self::HyStart => "hystart++",
         }
     }
@@ -62,13 +71,13 @@ impl SlowStart {
             Self::Limited if window > LIMITED_ABOVE => {
                 step.min(1.0 / (window / (0.5 * LIMITED_ABOVE)).floor())
             }
-            Self::Standard | Self::Limited | Self::HyStart => step,
+            Self::Standard | Self::Limited | Self::Hybrid | Self::HyStart => step,
         }
     }
 
     /// The slow start called `name`.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Standard, Self::Limited, Self::HyStart].into_iter().find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -77,8 +86,41 @@ impl SlowStart {
 pub struct Ramp {
     threshold: f64,
     kind: SlowStart,
-    /// Watches the round trips of the first slow start, if asked to.
-    watch: Option<HyStart>,
+    /// Watches the acknowledgments of the first slow start, if asked to.
+    watch: Option<Watch>,
+}
+
+#[derive(Clone, Debug)]
+enum Watch {
+    Trains(HybridStart),
+    RoundTrips(HyStart),
+}
+
+impl Watch {
+    fn new(kind: SlowStart) -> Option<Self> {
+        match kind {
+            SlowStart::Standard | SlowStart::Limited => None,
+            SlowStart::Hybrid => Some(Self::Trains(HybridStart::default())),
+            SlowStart::HyStart => Some(Self::RoundTrips(HyStart::default())),
+        }
+    }
+
+    /// The fraction of slow start's growth that applies right now.
+    #[inline]
+    fn share(&self) -> f64 {
+        match self {
+            Self::Trains(_) => 1.0,
+            Self::RoundTrips(hystart) => hystart.share(),
+        }
+    }
+
+    /// Takes in one acknowledgment, which finds this window. True when slow start ends.
+    fn ends(&mut self, feedback: &Feedback, window: f64) -> bool {
+        match self {
+            Self::Trains(hybrid) => hybrid.ends(feedback, window),
+            Self::RoundTrips(hystart) => hystart.ends(feedback),
+        }
+    }
 }
 
 impl Ramp {
@@ -87,7 +129,7 @@ impl Ramp {
         Self {
             threshold: start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(1.0)),
             kind: start.slow_start,
-            watch: (start.slow_start == SlowStart::HyStart).then(HyStart::default),
+            watch: Watch::new(start.slow_start),
         }
     }
 
@@ -118,11 +160,11 @@ impl Ramp {
         self.watch.is_some()
     }
 
-    /// Sees an acknowledgment. True when the round trips have just ended slow start at this window.
+    /// Sees an acknowledgment. True when it has just ended slow start at this window.
     #[cold]
     pub fn watch(&mut self, feedback: &Feedback, window: f64) -> bool {
-        let ends =
-            self.holds(window) && self.watch.as_mut().is_some_and(|watch| watch.ends(feedback));
+        let ends = self.holds(window)
+            && self.watch.as_mut().is_some_and(|watch| watch.ends(feedback, window));
         if ends || !self.holds(window) {
             self.watch = None;
         }

@@ -346,7 +346,7 @@ fn one_acknowledgment_of_n_equals_n_of_one() {
         if !build(controller, &Start::default()).promises().any_batching {
             continue;
         }
-        for slow_start in [SlowStart::Standard, SlowStart::Limited, SlowStart::HyStart] {
+        for slow_start in SlowStart::ALL {
             for (window, threshold) in
                 [(2.0, 2.0), (10.0, 1e9), (90.0, 120.0), (1e3, 1e3), (1e5, 1e5), (1e7, 1e7)]
             {

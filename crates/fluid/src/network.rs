@@ -110,7 +110,7 @@ pub struct FluidFlow {
     pub initial_window: Segments,
     /// Slow start ends here, or with the first mark or loss.
     pub initial_threshold: Option<Segments>,
-    /// How the window grows below the threshold; `hystart++`, which watches queues packet by packet, is
+    /// How the window grows below the threshold; `hystart` and `hystart++`, which watch queues packet by packet, are
     /// standard slow start here.
     pub slow_start: SlowStart,
     /// The most that may be in flight.

@@ -47,7 +47,7 @@ pub static PROFILES: &[Profile] = &[
         about: "the TCP of Linux 6 with its defaults, between two hosts of that kind",
         source: "net/ipv4/tcp.h and ip-sysctl of Linux 6 (RACK, PRR, a minimum of 200 ms above the smoothed round trip, \
                  40 ms for delayed acknowledgments, tcp_slow_start_after_idle, tcp_ecn = 2: not asked for), RFC 6928; \
-                 HyStart++ stands for its HyStart, and a probe for a lone segment waits 40 ms longer, there 200 ms",
+                 a probe for a lone segment waits 40 ms longer, there 200 ms",
         keys: &[
             ("initial_window", Given::Number(10.0)),
             ("recovery", Given::text("rack")),
@@ -60,7 +60,7 @@ pub static PROFILES: &[Profile] = &[
             ("send_quantum", Given::text("1 ms")),
             ("window_validation", Given::text("rfc2861")),
         ],
-        with: &[("cubic", "slow_start", Given::text("hystart++"))],
+        with: &[("cubic", "slow_start", Given::text("hystart"))],
     },
     Profile {
         name: "ns2-2005",

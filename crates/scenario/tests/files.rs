@@ -220,7 +220,7 @@ fn linux_has_hystart_for_cubic_alone() {
     assert_eq!(slow_start("\"reno\"", linux), "standard");
     for cubic in ["\"cubic\"", "{ kind = \"cubic\", c = 0.5 }"] {
         assert_eq!(slow_start(cubic, ""), "standard");
-        assert_eq!(slow_start(cubic, linux), "hystart++");
+        assert_eq!(slow_start(cubic, linux), "hystart");
         let limited = format!("{linux}\nslow_start = \"limited\"");
         assert_eq!(slow_start(cubic, &limited), "limited", "the flow overrides it");
     }

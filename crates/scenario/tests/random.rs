@@ -464,7 +464,10 @@ fn window() -> impl Strategy<Value = String> {
         maybe("initial_threshold", threshold),
         maybe("max_window", most),
         maybe("receive_window", receive_window()),
-        maybe("slow_start", words(&["\"standard\"", "\"limited\"", "\"hystart++\""])),
+        maybe(
+            "slow_start",
+            words(&["\"standard\"", "\"limited\"", "\"hystart\"", "\"hystart++\""]),
+        ),
     )
         .prop_map(|(window, threshold, most, receive, slow)| {
             format!("{window}{threshold}{most}{receive}{slow}")

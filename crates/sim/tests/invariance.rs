@@ -4,6 +4,7 @@
 use crate::support::disciplines::acting;
 use crate::support::record;
 use crate::support::witness::{open, watched};
+use longfat_control::SlowStart;
 use longfat_queue::DISCIPLINES;
 use longfat_sim::summary::FlowSummary;
 use longfat_sim::{Column, Recording, Simulation};
@@ -50,7 +51,7 @@ fn alone() -> impl Strategy<Value = Alone> {
     let sender = (
         select(CONTROLS.to_vec()),
         select(&["sack", "newreno", "reno", "rack"][..]),
-        select(&["standard", "limited", "hystart++"][..]),
+        select(SlowStart::NAMES),
         any::<bool>(),
     )
         .prop_map(|(control, recovery, slow_start, delayed)| {

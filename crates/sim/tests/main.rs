@@ -32,6 +32,7 @@ mod random;
 mod receive_window;
 mod replay;
 mod scream;
+mod slow_start;
 mod support;
 mod theory;
 mod trace;

@@ -49,8 +49,11 @@ whatever the controller wishes."""
 _IN_BLOCKS = "cw-hstcp"
 """Paces by blocks, which Linux sends at once."""
 
-_KERNELS_OWN = {"bbr": "bbr1"}
-"""What Linux calls otherwise than longfat."""
+_KERNELS_OWN: dict[str, Any] = {
+    "bbr": {"kind": "bbr1", "pacing_margin": 0.01},
+    "cubic": {"kind": "cubic", "blind_growth": 0.05},
+}
+"""What Linux calls otherwise than longfat, or has otherwise."""
 
 _SUMMARY, _SERIES = "summary.json", "flow_series.parquet"
 _NUMBERS = ("time_s", "window", "rtt_s", "throughput_bit_s")
@@ -153,7 +156,9 @@ class SavedMeasurement:
             asked = control_of(self.told.control)
         except ValueError as error:
             raise self._refusal(_SUMMARY, f"its controller is none: {error}") from error
-        return _KERNELS_OWN.get(asked, asked) if isinstance(asked, str) else asked
+        if self.told.stack == "linux" and isinstance(asked, str):
+            return _KERNELS_OWN.get(asked, asked)
+        return asked
 
     @property
     def kind(self) -> str:

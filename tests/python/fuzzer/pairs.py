@@ -39,7 +39,7 @@ FLOW: dict[str, Sequence[Level]] = {
     "ecn": [True, False, "ect1"],
     "ecn_feedback": [ABSENT, "accurate"],
     "initial_window": [ABSENT, 1, 1000],
-    "slow_start": [ABSENT, "limited", "hystart++"],
+    "slow_start": [ABSENT, "limited", "hystart", "hystart++"],
     "recovery": [ABSENT, "newreno", "reno", "rack", "quic"],
     "delayed_ack": [ABSENT, True],
     "ack_every": [ABSENT, 1, 9],

@@ -156,8 +156,7 @@ pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
     Start {
         window: Segments(f64::from(1_u32 << (window % 25))),
         threshold: (threshold % 4 != 0).then(|| Segments(f64::from(1_u32 << (threshold / 4 % 25)))),
-        slow_start: [SlowStart::Standard, SlowStart::Limited, SlowStart::HyStart]
-            [usize::from(kind % 3)],
+        slow_start: SlowStart::ALL[usize::from(kind % 4)],
         packet: Bytes(40 << (other % 10)),
         transfer: (other % 4 != 0).then(|| 1 << (other / 4 % 32)),
         round_trip: (other % 5 != 0).then(|| Span::from_millis(u64::from(other))),

@@ -24,6 +24,7 @@
 //! | `c`                | 0.4     | RFC 9438, section 5.1, segments/s³ |
 //! | `beta`             | 0.7     | section 4.6: what is *kept* of the window |
 //! | `fast_convergence` | true    | section 4.7; the RFC advises against it where a flow is alone |
+//! | `blind_growth`     | 0       | not in the RFC: in Linux each acknowledged segment adds 0.05 or more while no loss has told a maximum |
 //!
 //! How the rest of the RFC is met:
 //!
@@ -50,8 +51,8 @@
 //! - A window of one segment that goes on being marked is sent once per round trip: the wait for the retransmission
 //!   timer that section 4.6 takes over from RFC 3168 would be the host's, and the simulator has none.
 //! - Where the host reduces an unused window, a new stage begins, with the `W_max` of the last one.
-//! - Slow start is a key of the flow, standard unless it says `hystart++`, which the RFC recommends, so that
-//!   controllers are compared with the same start.
+//! - Slow start is a key of the flow, standard unless it says `hystart++`, which the RFC recommends, or `hystart`, which
+//!   Linux has, so that controllers are compared with the same start.
 //!
 //! Domain: any window. The cube is taken of seconds as `f64`: at 10⁷ segments, K = 196 s, it is exact to 10⁻⁸
 //! segments.
@@ -91,6 +92,13 @@ pub fn controller() -> Controller {
                 true,
                 "give up more after losing below the last maximum",
             ),
+            Parameter::number(
+                "blind_growth",
+                0.0,
+                0.0,
+                1.0,
+                "least that an acknowledged segment adds until a loss has told a maximum, in segments; 0.05 in Linux",
+            ),
         ])
 }
 
@@ -116,6 +124,9 @@ pub struct Cubic {
     /// α of equation 4.
     alpha: f64,
     fast_convergence: bool,
+    blind_growth: f64,
+    /// The least growth for each acknowledged segment: the parameter, until a maximum is known.
+    least_growth: f64,
 }
 
 /// A stage of congestion avoidance.
@@ -145,6 +156,8 @@ impl Cubic {
             beta,
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: settings.flag("fast_convergence"),
+            blind_growth: settings.number("blind_growth"),
+            least_growth: settings.number("blind_growth"),
         }
     }
 
@@ -186,7 +199,7 @@ impl Cubic {
                 };
                 window + (target - window) / window
             };
-            self.window = grown.min(CEILING);
+            self.window = grown.max(window + self.least_growth).min(CEILING);
         }
     }
 
@@ -197,6 +210,7 @@ impl Cubic {
         let further = self.fast_convergence && below_maximum;
         self.w_max = Some(if further { window * f64::midpoint(1.0, self.beta) } else { window });
         self.cwnd_prior = window;
+        self.least_growth = 0.0;
         let reduced = self.beta * window;
         self.ramp.leave(reduced.max(FLOOR));
         // A window that is smaller than the floor already is not lifted.
@@ -256,6 +270,7 @@ impl CongestionControl for Cubic {
                 }
                 self.window = AFTER_TIMEOUT;
                 self.w_max = None;
+                self.least_growth = self.blind_growth;
             }
         }
     }

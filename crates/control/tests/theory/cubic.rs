@@ -286,3 +286,32 @@ fn no_acknowledgment_lowers_the_window() {
 fn a_loss_at_the_maximum_is_not_below_it() {
     assert_eq!(maxima_at_two_segments("cubic", "w_max"), [Some(2.0); 2]);
 }
+
+/// What Linux has instead of a cubic from nowhere: until a loss has told a maximum each acknowledged segment adds a
+/// twentieth, 5 % a round trip, and after a time-out again. Afterwards it is the cubic of the RFC.
+#[test]
+fn growth_without_a_maximum_has_a_floor_if_asked_for() {
+    let linux = [("blind_growth", Setting::Number(0.05))];
+    let start =
+        Start { threshold: Some(Segments(100.0)), window: Segments(100.0), ..Start::default() };
+    let mut flow = ClockedFlow::starting("cubic", &linux, &start);
+    for _ in 0..10 {
+        let before = flow.window();
+        flow.round();
+        assert_near(flow.window() / before, 1.05, 0.003, "a twentieth for each");
+    }
+    let [mut other, mut lost] =
+        [&[][..], &linux[..]].map(|changes| ClockedFlow::new("cubic", changes, 1000.0));
+    for flow in [&mut other, &mut lost] {
+        flow.lose();
+        (0..50).for_each(|_| flow.round());
+    }
+    assert_eq!(lost.window(), other.window());
+    lost.congestion(Cause::Timeout);
+    while lost.window() < lost.threshold().expect("a time-out sets it") {
+        lost.round();
+    }
+    let before = lost.window();
+    lost.round();
+    assert_near(lost.window() / before, 1.05, 0.003, "no maximum is known again");
+}

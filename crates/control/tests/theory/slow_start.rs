@@ -1,4 +1,4 @@
-//! RFC 5681, RFC 3742 and RFC 9406, for every controller alike.
+//! RFC 5681, RFC 3742, Ha and Rhee 2011, and RFC 9406, for every controller alike.
 
 use longfat_control::{Feedback, SlowStart, Start};
 use longfat_units::parameter::Setting;
@@ -48,6 +48,31 @@ fn limited_slow_start_adds_about_50_per_round_trip() {
         let before = flow.window();
         flow.round();
         assert_near(flow.window() - before, 50.0, 0.02, name);
+    }
+}
+
+/// Its acknowledgments all at once are no train, whatever the window.
+#[test]
+fn hybrid_slow_start_doubles_while_nothing_tells_it_to_end() {
+    for name in CONTROLLERS {
+        let mut flow = flow(name, SlowStart::Hybrid);
+        // Jitter below 12.5 ms.
+        (0..10).for_each(|round_number| round(&mut flow, 100 + round_number % 12));
+        assert_eq!((flow.window(), flow.threshold()), (10_240.0, None), "{name}");
+    }
+}
+
+/// 100 ms, then 113, which is more than an eighth longer: the eighth sample of that round ends it, with the window that it
+/// finds for a threshold.
+#[test]
+fn hybrid_slow_start_ends_when_round_trips_grow() {
+    for name in CONTROLLERS {
+        let mut flow = flow(name, SlowStart::Hybrid);
+        (0..5).for_each(|_| round(&mut flow, 100));
+        assert_eq!((flow.window(), flow.threshold()), (320.0, None), "{name}");
+        round(&mut flow, 113);
+        assert_eq!(flow.threshold(), Some(327.0), "{name}");
+        assert!(flow.window() < 1.03 * 327.0, "{name} goes on to {}", flow.window());
     }
 }
 

@@ -275,7 +275,7 @@ attributes! {
         window: f64 = |it| it.window.0;
         /// Initial slow-start threshold; `None`: as high as needed.
         threshold: Option<f64> = |it| it.threshold.map(|Segments(threshold)| threshold);
-        /// How the window grows below it: "standard", "limited" or "hystart++".
+        /// How the window grows below it: "standard", "limited", "hystart" or "hystart++".
         slow_start: &'static str = |it| SlowStart::name(it.slow_start);
         /// Bytes of a segment on the wire, headers included.
         packet: u64 = |it| it.packet.0;

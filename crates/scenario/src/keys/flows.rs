@@ -94,10 +94,11 @@ pub(crate) const TRANSPORT: [Key; 23] = [
     ),
     K::new(
         "slow_start",
-        &[Word("standard"), Word("limited"), Word("hystart++")],
+        &[Word("standard"), Word("limited"), Word("hystart"), Word("hystart++")],
         Value("\"standard\""),
-        "or `\"limited\"`: at most 50 segments per round trip above a window of 100 (RFC 3742); or `\"hystart++\"`: \
-         slower once round trips grow, and ended by them (RFC 9406)",
+        "or `\"limited\"`: at most 50 segments per round trip above a window of 100 (RFC 3742); or `\"hystart\"`: ended \
+         by acknowledgments that come for half a round trip on end, or by round trips that grow (Ha & Rhee 2011; CUBIC in \
+         Linux); or `\"hystart++\"`: slower once round trips grow, and ended by them (RFC 9406)",
     ),
     K::new(
         "recovery",

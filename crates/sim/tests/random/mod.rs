@@ -3,6 +3,7 @@
 pub(crate) mod prober;
 
 use crate::support::disciplines::acting;
+use longfat_control::SlowStart;
 use longfat_queue::DISCIPLINES;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -343,7 +344,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
         select(vec![100_u32, 576, 1500, 9000]),
         select(&["sack", "newreno", "reno", "rack", "quic"][..]),
         any::<bool>(),
-        select(&["standard", "limited", "hystart++"][..]),
+        select(SlowStart::NAMES),
         select(&PACINGS[..]),
         select(&["rfc6298", "linux"][..]),
         select(&["first", "each", "never"][..]),

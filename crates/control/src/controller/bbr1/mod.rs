@@ -32,6 +32,7 @@
 //! | `cwnd_gain`    | 2            | section 4.3.4.3 |
 //! | `bw_rounds`    | 10           | section 4.1.1.2 |
 //! | `rtt_window`   | 10 s         | section 4.1.2.2; of the filter, and between two ProbeRTT |
+//! | `pacing_margin` | 0           | not in the draft; 0.01 in Linux, and in the draft of BBRv3: what a probe left in the queue drains |
 //!
 //! Losses take nothing from the model. They make the first round trip of a recovery send no more than is delivered, and
 //! take what is lost out of the window until the recovery ends, when the window of before is back (section 4.2.3.4).
@@ -93,6 +94,13 @@ pub fn controller() -> Controller {
                 "round trips over which the largest delivery rate counts",
             ),
             Parameter::span("rtt_window", "10 s", "time over which the smallest round trip counts"),
+            Parameter::number(
+                "pacing_margin",
+                0.0,
+                0.0,
+                0.5,
+                "share of the rate that pacing leaves out; 0.01 in Linux",
+            ),
         ])
         .check(above_zero("rtt_window"))
 }
@@ -170,6 +178,8 @@ pub struct Bbr1 {
     high_gain: f64,
     steady_cwnd_gain: f64,
     rtt_window: Span,
+    /// What the margin leaves of a rate.
+    margin: f64,
 }
 
 impl Bbr1 {
@@ -209,6 +219,7 @@ impl Bbr1 {
             high_gain,
             steady_cwnd_gain: settings.number("cwnd_gain"),
             rtt_window: settings.span("rtt_window"),
+            margin: 1.0 - settings.number("pacing_margin"),
         }
     }
 
@@ -350,7 +361,7 @@ impl Bbr1 {
     }
 
     fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.bandwidth.value();
+        let rate = gain * self.bandwidth.value() * self.margin;
         if self.filled_pipe || rate > self.pacing_rate {
             self.pacing_rate = bounded_rate(rate);
         }
