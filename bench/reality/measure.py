@@ -1,8 +1,9 @@
 """Controllers on real stacks beside their simulations: the numbers of docs/reality.md.
 
-    sudo .venv/bin/python bench/reality/measure.py                what bench/reality.jsonl lacks: an hour
+    sudo .venv/bin/python bench/reality/measure.py                what bench/reality.jsonl lacks: 90 minutes
     sudo .venv/bin/python bench/reality/measure.py --only 200M    of these, those whose name holds a text
-    sudo .venv/bin/python bench/reality/measure.py --list         what there is
+    sudo .venv/bin/python bench/reality/measure.py --list         what is lacking
+    .venv/bin/python bench/reality/measure.py --simulate          what runs/reality has, simulated anew
 
 Each measurement makes its link, sends, takes the link down, and is put beside the simulation of the same. What
 the link refuses, because the machine was too busy, is tried again later and never kept.
@@ -20,36 +21,45 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import longfat
+from longfat.live._course import responses
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "bench/reality.jsonl"
 LONGFAT = Path(sys.executable).with_name("longfat")
 FOLDERS = Path("runs/reality")
-
-ROUND_TRIPS = ("40ms", "100ms")
-RATES = ("200M", "1G", "5G")
+RESPONSES = 8
+"""Of how many responses to congestion it is kept when they were, from the first packet on."""
 
 SECONDS = {
-    "hstcp": (50, 110),
-    "exp": (45, 80),
-    "stcp": (30, 60),
-    "cw-hstcp": (80, 140),
-    "fiber": (30, 40),
-    "cubic": (120, 150),
-    "reno": (60, 60),
+    ("200M", "40ms"): (55, 45, 30, 80, 30, 150, 170),
+    ("200M", "100ms"): (165, 125, 60, 100, 40, 150, 60),
+    ("1G", "40ms"): (75, 60, 30, 110, 120, 120, 60),
+    ("1G", "100ms"): (110, 80, 60, 100, 40, 150, 60),
+    ("5G", "40ms"): (110, 75, 30, 80, 30, 120, 60),
+    ("5G", "100ms"): (110, 80, 60, 80, 40, 150, 60),
+    ("10G", "40ms"): (85, 65, 30, 80, 0, 0, 0),
+    ("10G", "100ms"): (110, 80, 0, 0, 0, 0, 0),
 }
-"""How long each is measured at either round trip: ten epochs, where a minute or two hold so many."""
+"""How long each of `CONTROLS` is measured, if it is: ten epochs, where a minute or two hold so many."""
 
-LONGER = {("200M", "40ms", "reno"): 280}
-"""Whose epochs take most of a minute; on faster links and longer ones those of Reno take many."""
+JUMBO = {"10G": "9000B"}
+"""Links with larger packets than the usual ones, of which two processors cannot send as many."""
 
-OTHERS = {
-    "tcp-kernel": {"hstcp": 50, "exp": 45, "stcp": 30, "cw-hstcp": 80, "fiber": 30},
-    "linux": {"cubic": 150, "bbr": 60},
-    "quic": {"hstcp": 50, "exp": 45, "stcp": 30, "fiber": 30, "cubic": 120},
-}
-"""What is measured on other stacks, at 200 Mbit/s and 40 ms, and for how long."""
+CONTROLS = ("hstcp", "exp", "stcp", "cw-hstcp", "fiber", "cubic", "reno")
+PLAIN = ("200M", "40ms")
+UNPACED = '{ kind = "exp", pacing = false }'
+
+
+Row = dict[str, Any]
+"""A line of the kept file."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +72,13 @@ class Cell:
         stack: As `longfat live` takes it.
         control: As `longfat live` takes it.
         flows: How many.
-        seconds: How long.
-        again: Whether it repeats one that differed.
     """
 
     rate: str
     rtt: str
     stack: str
     control: str
-    flows: int
-    seconds: int
-    again: bool = False
+    flows: int = 1
 
     @property
     def name(self) -> str:
@@ -80,52 +86,46 @@ class Cell:
         control = re.sub(r"\W*(kind)?\W+", "-", self.control.strip("{} "), flags=re.ASCII).strip(
             "-"
         )
-        plain = f"{self.rate}-{self.rtt}-{self.stack}-{control}-{self.flows}"
-        return f"{plain}-again" if self.again else plain
+        return f"{self.rate}-{self.rtt}-{self.stack}-{control}-{self.flows}"
+
+    @property
+    def seconds(self) -> int:
+        """How long it is measured."""
+        if self.flows > 1 or self.control == "bbr":
+            return 60
+        control = "exp" if self.control == UNPACED else self.control
+        return SECONDS[self.rate, self.rtt][CONTROLS.index(control)]
 
 
-AGAIN = [
-    Cell("200M", "100ms", "tcp", "hstcp", 1, 160, again=True),
-    Cell("200M", "100ms", "tcp-kernel", "hstcp", 1, 160),
-    Cell("1G", "40ms", "tcp", "fiber", 1, 120, again=True),
-    Cell("1G", "40ms", "quic", "fiber", 1, 60),
-    Cell("200M", "40ms", "tcp-kernel", '{ kind = "exp", pacing = false }', 1, 45),
-    Cell("5G", "40ms", "tcp", '{ kind = "exp", pacing = false }', 1, 45),
-    Cell("5G", "40ms", "tcp-kernel", "hstcp", 1, 50),
-    Cell("5G", "40ms", "tcp", "hstcp", 1, 50, again=True),
-    Cell("5G", "40ms", "tcp", "exp", 1, 45, again=True),
-    Cell("200M", "40ms", "tcp-kernel", "exp", 1, 45, again=True),
-    Cell("200M", "100ms", "linux", "bbr", 1, 60),
-    Cell("200M", "40ms", "linux", "bbr", 1, 60, again=True),
-    Cell("1G", "100ms", "linux", "reno", 1, 60),
-    Cell("5G", "40ms", "linux", "reno", 1, 60),
-    Cell("5G", "40ms", "linux", "reno", 1, 60, again=True),
-    Cell("5G", "100ms", "linux", "reno", 1, 60),
+MORE = [
+    Cell("10G", "40ms", "tcp", UNPACED),
+    Cell("1G", "40ms", "quic", "fiber"),
+    Cell("200M", "100ms", "linux", "bbr"),
+    Cell("200M", "100ms", "linux", "reno"),
+    Cell("1G", "100ms", "linux", "reno"),
+    Cell("5G", "40ms", "linux", "reno"),
+    Cell("5G", "100ms", "linux", "reno"),
 ]
-"""What differed, with one thing changed: for longer, without the daemon, without pacing, by another stack."""
+"""With one thing changed: without the daemon, without pacing, by another stack, over a longer path."""
 
 
 def cells() -> list[Cell]:
     """Whatever is measured, the slow links first."""
+    found = [Cell(*path, "tcp", control) for path in SECONDS for control in CONTROLS]
+    # On other links it is Linux's own CUBIC that is measured.
     found = [
-        Cell(rate, rtt, "tcp", control, 1, LONGER.get((rate, rtt, control), seconds[place]))
-        for rate in RATES
-        for place, rtt in enumerate(ROUND_TRIPS)
-        for control, seconds in SECONDS.items()
+        each
+        for each in found
+        if each.seconds and (each.control != "cubic" or (each.rate, each.rtt) == PLAIN)
     ]
-    found += [Cell("200M", "40ms", "tcp", control, 2, 60) for control in ("exp", "hstcp")]
+    found += [Cell(*PLAIN, "tcp", control, 2) for control in ("exp", "hstcp")]
+    found += [Cell(*path, "linux", "cubic") for path in SECONDS if path[0] not in JUMBO]
+    found += [Cell(*PLAIN, "linux", "bbr")]
+    found += [Cell(*PLAIN, "tcp-kernel", control) for control in CONTROLS[:5]]
     found += [
-        Cell(rate, rtt, "linux", "cubic", 1, SECONDS["cubic"][place])
-        for rate in RATES
-        for place, rtt in enumerate(ROUND_TRIPS)
-        if (rate, rtt) != ("200M", "40ms")
+        Cell(*PLAIN, "quic", control) for control in ("hstcp", "exp", "stcp", "fiber", "cubic")
     ]
-    for stack, controls in OTHERS.items():
-        found += [
-            Cell("200M", "40ms", stack, control, 1, seconds)
-            for control, seconds in controls.items()
-        ]
-    return found + AGAIN
+    return found + MORE
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -135,12 +135,14 @@ def run(*arguments: str) -> tuple[int, str]:
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
-def measured(cell: Cell) -> dict[str, Any] | str:
+def measured(cell: Cell) -> Row | str:
     """A row of the table, or why there is none."""
-    folder, beside = FOLDERS / cell.name, FOLDERS / f"{cell.name}-overlay"
-    for each in (folder, beside):
-        shutil.rmtree(each, ignore_errors=True)
-    code, said = run("link", "up", "--rate", f"{cell.rate}bit/s", "--rtt", cell.rtt)
+    folder = FOLDERS / cell.name
+    shutil.rmtree(folder, ignore_errors=True)
+    packet = JUMBO.get(cell.rate, "1500B")
+    code, said = run(
+        "link", "up", f"--rate={cell.rate}bit/s", f"--rtt={cell.rtt}", f"--packet={packet}"
+    )
     if code != 0:
         return said
     try:
@@ -153,34 +155,69 @@ def measured(cell: Cell) -> dict[str, Any] | str:
         run("link", "down")
     if code != 0:
         return said
-    code, said = run("overlay", str(folder), "--out", str(beside), "--json")
-    if not said.startswith("{"):
-        return said
     told = json.loads((folder / "summary.json").read_text("utf-8"))
-    keys = ("verdict", "measured", "least", "most", "difference", "tolerance")
-    return {
+    row = {
         "cell": cell.name,
         **vars(cell),
+        "seconds": cell.seconds,
         "kernel": os.uname().release,
         "load": round(os.getloadavg()[1], 1),
         "lateness": lateness["lateness_s"],
         "processor_share": told.get("processor_share"),
-        "findings": {
-            each["name"]: {key: each[key] for key in keys} for each in json.loads(said)["findings"]
-        },
     }
+    return row | beside(cell.name)
+
+
+def beside(name: str) -> Row:
+    """What comes of a measurement and a simulation of the same."""
+    found = longfat.overlay(FOLDERS / name)
+    found.save(FOLDERS / f"{name}-overlay")
+    keys = ("verdict", "measured", "least", "most", "difference", "tolerance")
+    findings = {each.name: {key: getattr(each, key) for key in keys} for each in found.findings}
+    both = {"measured": found.measured, "simulated": found.simulated}
+    return {"findings": findings, "responses": {key: fallen(own) for key, own in both.items()}}
+
+
+def fallen(series: pl.DataFrame) -> list[tuple[float, float]]:
+    """When a lone flow answered congestion, from the first packet on, and with which window it met it."""
+    if series["flow"].n_unique() > 1:
+        return []
+    times, windows = series["time_s"].to_numpy(), np.floor(series["window"].to_numpy())
+    trips = series["rtt_s"].fill_null(0.0).to_numpy()
+    found = responses(times, windows, trips)[:RESPONSES]
+    return [(round(float(times[each]), 2), float(windows[each - 1])) for each in found]
+
+
+def simulate_again(rows: list[Row], only: str) -> None:
+    """Puts new simulations beside those measurements whose folders are there, if their names hold this."""
+    for row in rows:
+        if only in row["cell"] and (FOLDERS / row["cell"]).is_dir():
+            row.update(beside(row["cell"]))
+            print(f"{row['cell']}: {verdicts(row)}", flush=True)
+    lines = [f"{json.dumps(row)}\n" for row in rows]
+    KEPT.write_text("".join(lines), "utf-8")
+
+
+def verdicts(row: Row) -> dict[str, str]:
+    """Of each number."""
+    return {name: each["verdict"] for name, each in row["findings"].items()}
 
 
 def main() -> None:
     """As the module says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--only", default="", help="measure those whose names hold this")
+    parser.add_argument("--only", default="", help="only those whose names hold this")
     parser.add_argument("--list", action="store_true", help="list them, and measure nothing")
     parser.add_argument("--tries", type=int, default=3, help="how often each is tried [3]")
+    again = "put new simulations beside what was measured"
+    parser.add_argument("--simulate", action="store_true", help=again)
     given = parser.parse_args()
     rows = (
         [json.loads(line) for line in KEPT.read_text("utf-8").splitlines()] if KEPT.exists() else []
     )
+    if given.simulate:
+        simulate_again(rows, given.only)
+        return
     known = {row["cell"] for row in rows}
     wanted = [each for each in cells() if given.only in each.name and each.name not in known]
     if given.list:
@@ -202,8 +239,7 @@ def main() -> None:
                 continue
             with KEPT.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(found) + "\n")
-            told = {name: each["verdict"] for name, each in found["findings"].items()}
-            print(f"{cell.name}: {told}", flush=True)
+            print(f"{cell.name}: {verdicts(found)}", flush=True)
         wanted = refused
 
 

@@ -31,6 +31,9 @@ COLOURS = {"tcp": "#0072B2", "tcp-kernel": "#009E73", "linux": "#CC79A7", "quic"
 WIDEST = 10.0
 """The largest difference with a place in the picture, in percent; beyond it there is an arrow."""
 
+COUNTED = 6
+"""Of how many responses the page tells."""
+
 BEGIN = "<!-- {}: written by bench/reality/reality.py -->\n"
 END = "<!-- end of {} -->"
 
@@ -68,6 +71,10 @@ def _numbers(row: Row, name: str, digits: int) -> list[str]:
     return [*(f"{number:.{digits}f}" for number in numbers), marks[finding["verdict"]]]
 
 
+def _link(row: Row) -> str:
+    return f"{row['rate'][:-1]} {row['rate'][-1]}bit/s, {row['rtt'].removesuffix('ms')} ms"
+
+
 def _kind(row: Row) -> str:
     """The controller without its parameters."""
     named = re.search(r'kind = "([^"]+)"', row["control"])
@@ -92,10 +99,9 @@ def table(found: Sequence[Row], stack: str) -> str:
         if row["stack"] != stack:
             continue
         flows = f"{row['flows']} × " if row["flows"] > 1 else ""
-        link = f"{row['rate'][:-1]} {row['rate'][-1]}bit/s, {row['rtt'].removesuffix('ms')} ms"
         cells = [
-            link,
-            f"{flows}`{row['control']}`{', again' if row.get('again') else ''}",
+            _link(row),
+            f"{flows}`{row['control']}`",
             *_numbers(row, "window_mean", 1),
             *_numbers(row, "epoch_s", 2),
             _numbers(row, "throughput_bit_s", 0)[2],
@@ -103,6 +109,25 @@ def table(found: Sequence[Row], stack: str) -> str:
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def beginnings(found: Sequence[Row]) -> str:
+    """When CUBIC of Linux answered congestion, and with which window it met it."""
+    head = ["link", "", *(f"{number}." for number in range(1, COUNTED + 1))]
+    lines = [f"| {' | '.join(head)} |", "|---|---|" + "--:|" * COUNTED]
+    for row in found:
+        if (row["stack"], row["control"]) != ("linux", "cubic"):
+            continue
+        for who, own in row["responses"].items():
+            cells = [f"{window:.0f}, {time:.2f} s" for time, window in own[:COUNTED]]
+            cells += ["–"] * (COUNTED - len(cells))
+            lines.append(f"| {' | '.join([_link(row), who, *cells])} |")
+    return "\n".join(lines) + "\n"
+
+
+def tables(found: Sequence[Row]) -> dict[str, str]:
+    """What the page holds between its marks, by their names."""
+    return {stack: table(found, stack) for stack in STACKS} | {"beginnings": beginnings(found)}
 
 
 def picture(found: Sequence[Row]) -> Figure:
@@ -166,12 +191,11 @@ def write(found: Sequence[Row]) -> None:
     from longfat.plot import style
 
     text = PAGE.read_text("utf-8")
-    for stack in STACKS:
-        begin, end = BEGIN.format(stack), END.format(stack)
-        if begin in text:
-            before, rest = text.split(begin)
-            _, after = rest.split(end)
-            text = before + begin + table(found, stack) + end + after
+    for name, made in tables(found).items():
+        begin, end = BEGIN.format(name), END.format(name)
+        before, rest = text.split(begin)
+        _, after = rest.split(end)
+        text = before + begin + made + end + after
     PAGE.write_text(text, "utf-8")
     style.save(picture(found), PICTURE)
 

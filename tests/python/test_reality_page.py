@@ -16,12 +16,22 @@ def rows(verdict: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("stack", reality.STACKS)
-def test_the_table_is_that_of_the_measurements(stack: str) -> None:
+@pytest.mark.parametrize("name", [*reality.STACKS, "beginnings"])
+def test_the_table_is_that_of_the_measurements(name: str) -> None:
     text = reality.PAGE.read_text("utf-8")
-    told = text.split(reality.BEGIN.format(stack))[1].split(reality.END.format(stack))[0]
-    assert told == reality.table(reality.kept(), stack), "bench/reality/reality.py writes it"
+    told = text.split(reality.BEGIN.format(name))[1].split(reality.END.format(name))[0]
+    assert told == reality.tables(reality.kept())[name], "bench/reality/reality.py writes it"
     assert told.count("\n") > 2
+
+
+def test_cubic_begins_as_in_linux() -> None:
+    # Its first three responses, where the program that sends keeps up from the first round trip on.
+    for rtt in ("40ms", "100ms"):
+        (row,) = (row for row in reality.kept() if row["cell"] == f"200M-{rtt}-linux-cubic-1")
+        both = (row["responses"][which][:3] for which in ("measured", "simulated"))
+        for (time, window), (simulated, there) in zip(*both, strict=True):
+            assert time == pytest.approx(simulated, abs=0.2)
+            assert window == pytest.approx(there, rel=0.005)
 
 
 def test_what_differs_is_named_with_its_reason() -> None:
