@@ -166,7 +166,12 @@ impl Choices<'_> {
                 "recovery = \"rack\"\n",
                 "recovery = \"quic\"\n",
             ]);
-            text += self.of(&["", "slow_start = \"limited\"\n", "slow_start = \"hystart\"\n", "slow_start = \"hystart++\"\n"]);
+            text += self.of(&[
+                "",
+                "slow_start = \"limited\"\n",
+                "slow_start = \"hystart\"\n",
+                "slow_start = \"hystart++\"\n",
+            ]);
             text += self.of(&["", "initial_window = 1\n", "initial_window = 100\n"]);
             text += self.of(&["", "initial_threshold = 2\n"]);
             text += self.of(&["", "max_window = 1\n", "max_window = 20\n"]);
