@@ -23,10 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import longfat
-from longfat.live._course import responses
+from longfat.live._course import of_flow, responses
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,15 +173,15 @@ def beside(name: str) -> Row:
     keys = ("verdict", "measured", "least", "most", "difference", "tolerance")
     findings = {each.name: {key: getattr(each, key) for key in keys} for each in found.findings}
     both = {"measured": found.measured, "simulated": found.simulated}
-    return {"findings": findings, "responses": {key: fallen(own) for key, own in both.items()}}
+    when = {key: fallen(own, found.rtt_s) for key, own in both.items()}
+    return {"findings": findings, "responses": when}
 
 
-def fallen(series: pl.DataFrame) -> list[tuple[float, float]]:
+def fallen(series: pl.DataFrame, rtt_s: float) -> list[tuple[float, float]]:
     """When a lone flow answered congestion, from the first packet on, and with which window it met it."""
     if series["flow"].n_unique() > 1:
         return []
-    times, windows = series["time_s"].to_numpy(), np.floor(series["window"].to_numpy())
-    trips = series["rtt_s"].fill_null(0.0).to_numpy()
+    times, windows, trips = of_flow(series, rtt_s)
     found = responses(times, windows, trips)[:RESPONSES]
     return [(round(float(times[each]), 2), float(windows[each - 1])) for each in found]
 

@@ -26,6 +26,7 @@
 use longfat_units::{Span, Time};
 
 use crate::Feedback;
+use crate::hystart::{RoundTrips, grown, smaller};
 
 /// `hystart_low_window`, in segments.
 const LEAST_WINDOW: f64 = 16.0;
@@ -35,14 +36,6 @@ const LARGEST_GAP: Span = Span::from_millis(2);
 const AGGREGATION: Span = Span::from_millis(1);
 /// Of both, for how long a train may last.
 const PART_FOR_TRAIN: u64 = 2;
-/// `HYSTART_DELAY_MIN`.
-const LEAST_INCREASE: Span = Span::from_millis(4);
-/// `HYSTART_DELAY_MAX`.
-const LARGEST_INCREASE: Span = Span::from_millis(16);
-/// Of D, by how much a round trip may grow.
-const PART_FOR_DELAY: u64 = 8;
-/// `HYSTART_MIN_SAMPLES`.
-const ENOUGH_SAMPLES: u32 = 8;
 
 /// The trains and round trips of a slow start.
 #[derive(Clone, Debug, Default)]
@@ -57,19 +50,18 @@ struct Round {
     began: Time,
     /// Until when its train has lasted.
     last: Time,
-    least: Option<Span>,
-    samples: u32,
+    trips: RoundTrips,
 }
 
 impl HybridStart {
     /// Takes in one acknowledgment, which finds this window. True when slow start ends.
     pub(crate) fn ends(&mut self, feedback: &Feedback, window: f64) -> bool {
         if let Some(rtt) = feedback.rtt {
-            self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+            self.least = Some(smaller(self.least, rtt));
         }
         if feedback.round_starts {
             let now = feedback.now;
-            self.round = Some(Round { began: now, last: now, least: None, samples: 0 });
+            self.round = Some(Round { began: now, last: now, trips: RoundTrips::default() });
         }
         let (Some(round), Some(least)) = (&mut self.round, self.least) else { return false };
         let ends = round.fills_the_path(feedback.now, least)
@@ -88,11 +80,7 @@ impl Round {
     }
 
     fn has_grown(&mut self, rtt: Span, least: Span) -> bool {
-        let smallest = self.least.map_or(rtt, |smallest| smallest.min(rtt));
-        self.least = Some(smallest);
-        self.samples += 1;
-        let increase = (least / PART_FOR_DELAY).clamp(LEAST_INCREASE, LARGEST_INCREASE);
-        self.samples >= ENOUGH_SAMPLES && smallest > least + increase
+        self.trips.take(rtt).is_some_and(|smallest| smallest > grown(least))
     }
 }
 

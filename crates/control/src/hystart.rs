@@ -36,15 +36,40 @@ const CONSERVATIVE_SHARE: f64 = 0.25;
 /// `CSS_ROUNDS`.
 const CONSERVATIVE_ROUNDS: u32 = 5;
 
+/// The smallest of the round trips of a round, which [`crate::hybrid_start`] goes by as well.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RoundTrips {
+    /// `currentRoundMinRTT`; `None` is the RFC's infinity.
+    smallest: Option<Span>,
+    /// `rttSampleCount`.
+    samples: u32,
+}
+
+impl RoundTrips {
+    /// Takes in a round trip. Returns the smallest once there are enough of them.
+    pub(crate) fn take(&mut self, rtt: Span) -> Option<Span> {
+        self.samples += 1;
+        self.smallest = Some(smaller(self.smallest, rtt));
+        self.smallest.filter(|_| self.samples >= ENOUGH_SAMPLES)
+    }
+}
+
+/// The smaller of a round trip and one before it, if there was one.
+pub(crate) fn smaller(before: Option<Span>, rtt: Span) -> Span {
+    before.map_or(rtt, |smallest| smallest.min(rtt))
+}
+
+/// What a round trip of `rtt` has become once a queue shows in it.
+pub(crate) fn grown(rtt: Span) -> Span {
+    rtt + (rtt / PART_OF_ROUND_TRIP).clamp(LEAST_INCREASE, LARGEST_INCREASE)
+}
+
 /// The round trips of a slow start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
-    /// `currentRoundMinRTT`; `None` is the RFC's infinity.
-    this_round: Option<Span>,
+    this_round: RoundTrips,
     /// `lastRoundMinRTT`.
     last_round: Option<Span>,
-    /// `rttSampleCount`.
-    samples: u32,
     /// Conservative slow start, if that is the phase.
     conservative: Option<Conservative>,
 }
@@ -69,37 +94,28 @@ impl HyStart {
         if feedback.round_starts && self.next_round() {
             return true;
         }
-        if let Some(rtt) = feedback.rtt {
-            self.samples += 1;
-            self.this_round = Some(self.this_round.map_or(rtt, |smallest| smallest.min(rtt)));
-            if self.samples >= ENOUGH_SAMPLES {
-                self.compare();
-            }
+        if let Some(this) = feedback.rtt.and_then(|rtt| self.this_round.take(rtt)) {
+            self.compare(this);
         }
         false
     }
 
     /// True when conservative slow start has lasted long enough.
     fn next_round(&mut self) -> bool {
-        self.last_round = self.this_round.take();
-        self.samples = 0;
+        self.last_round = std::mem::take(&mut self.this_round).smallest;
         self.conservative.as_mut().is_some_and(|phase| {
             phase.rounds += 1;
             phase.rounds >= CONSERVATIVE_ROUNDS
         })
     }
 
-    fn compare(&mut self) {
-        let Some(this) = self.this_round else { return };
+    fn compare(&mut self, this: Span) {
         if let Some(Conservative { baseline, .. }) = self.conservative {
             if this < baseline {
                 self.conservative = None;
             }
-        } else if let Some(last) = self.last_round {
-            let increase = (last / PART_OF_ROUND_TRIP).clamp(LEAST_INCREASE, LARGEST_INCREASE);
-            if this >= last + increase {
-                self.conservative = Some(Conservative { baseline: this, rounds: 0 });
-            }
+        } else if self.last_round.is_some_and(|last| this >= grown(last)) {
+            self.conservative = Some(Conservative { baseline: this, rounds: 0 });
         }
     }
 }

@@ -61,10 +61,7 @@ def course(
     windows, spans = [], []
     epochs, seconds = 0, 0.0
     for (_,), flow in series.group_by(["flow"], maintain_order=True):
-        times = flow["time_s"].to_numpy()
-        # A window in Linux is a whole number of segments.
-        held = np.floor(flow["window"].to_numpy())
-        trips = flow["rtt_s"].fill_null(rtt_s).to_numpy()
+        times, held, trips = of_flow(flow, rtt_s)
         if not len(times) or warmup_s > times[-1]:
             return None
         seconds = max(seconds, float(times[-1]) - warmup_s)
@@ -87,6 +84,15 @@ def course(
         epoch_s=sum(spans) / epochs if epochs else None,
         share=max(throughputs) / total if len(throughputs) == 2 and total else None,  # noqa: PLR2004
     )
+
+
+def of_flow(flow: pl.DataFrame, rtt_s: float) -> tuple[Numbers, Numbers, Numbers]:
+    """Times, whole windows and round trips of the rows of a flow, as `responses` takes them."""
+    import numpy as np
+
+    # A window in Linux is a whole number of segments.
+    held = np.floor(flow["window"].to_numpy())
+    return flow["time_s"].to_numpy(), held, flow["rtt_s"].fill_null(rtt_s).to_numpy()
 
 
 def responses(times: Numbers, windows: Numbers, trips: Numbers) -> list[int]:
