@@ -78,8 +78,8 @@ pub(crate) enum Echo {
     /// Only on the acknowledgment of the marked segment, for senders that answer every mark.
     Each,
     /// Not at all: each acknowledgment tells how many marked segments have arrived so far. Stands for both fields of
-    /// Accurate ECN (draft-ietf-tcpm-accurate-ecn): the three bits of the header, and the option that keeps them from
-    /// being ambiguous when acknowledgments are lost.
+    /// Accurate ECN (RFC 9768): the three bits of the header, and the option that keeps them from being ambiguous when
+    /// acknowledgments are lost.
     Count,
 }
 
