@@ -138,3 +138,40 @@ fn the_future_is_not_told() {
     }
     assert!(!simulation.take_trace(true).is_empty());
 }
+
+/// BBR goes by what is delivered. Duplicates do not tell all of that, so the acknowledgment that ends a repair may cover what
+/// arrived long before; with a trace, every acknowledgment takes the long way. Delayed acknowledgments hide one duplicate in two.
+#[test]
+fn a_trace_changes_nothing_where_duplicates_do_not_tell_all() {
+    for recovery in ["reno", "newreno"] {
+        let text = format!(
+            r#"
+            duration = "8 s"
+            [link.l]
+            rate   = "50 Mbit/s"
+            delay  = "1 ms"
+            buffer = "0.5 bdp"
+            [[flow]]
+            name        = "f"
+            control     = "bbr1"
+            path        = ["l"]
+            rtt         = "80 ms"
+            recovery    = "{recovery}"
+            delayed_ack = true
+            "#
+        );
+        let sent = |traced: bool| {
+            let mut simulation = Simulation::new(&read(&text), false);
+            if traced {
+                simulation.trace(true, |_| true);
+            }
+            while simulation.advance(1_000_000) {
+                simulation.take_trace(false);
+            }
+            let flow = &simulation.finish().summary.flows[0];
+            assert!(flow.retransmit_rate > 0.0, "{flow:?}");
+            (flow.data_sent, flow.goodput_bit_s.to_bits(), flow.window_mean.to_bits())
+        };
+        assert_eq!(sent(true), sent(false), "{recovery}");
+    }
+}

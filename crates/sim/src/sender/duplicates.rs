@@ -66,10 +66,16 @@ impl Duplicates {
         self.obscure_below = next;
     }
 
+    /// May segments from this one on have arrived earlier, unreported?
+    #[inline]
+    pub(crate) fn obscures(&self, first: u64) -> bool {
+        first < self.obscure_below
+    }
+
     /// How many of `news` segments from this one on, acknowledged in order and not reported by duplicates, have certainly
     /// arrived just now: where there was a hole, only what has filled it.
     pub(crate) fn certain(&self, first: u64, news: u64) -> u64 {
-        if first < self.obscure_below { news.min(1) } else { news }
+        if self.obscures(first) { news.min(1) } else { news }
     }
 
     /// Something was retransmitted after a time-out.

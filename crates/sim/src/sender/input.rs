@@ -23,6 +23,23 @@ impl Extras {
 }
 
 impl Sender {
+    /// Is new data acknowledged in order, with nothing under repair and no sign of congestion?
+    #[inline]
+    pub(super) fn is_plain(&self, ack: &Packet) -> bool {
+        ack.number > self.unacknowledged
+            && self.is_open()
+            && self.scoreboard.is_clear()
+            && !ack.flags.has(Flags::ECHO)
+    }
+
+    /// Is a plain acknowledgment plain with what is kept beside it? Not where it may tell of earlier arrivals.
+    #[inline]
+    pub(super) fn extras_let_pass(&self, report: Report) -> bool {
+        let obscured = self.counts_duplicates && self.duplicates.obscures(self.unacknowledged);
+        let pass = |extras: &Extras| extras.let_pass(report, self.config.counts_marks);
+        !obscured && self.extras.as_deref().is_some_and(pass)
+    }
+
     /// New data acknowledged in order, with nothing under repair and no sign of congestion. Nearly all acknowledgments
     /// are of this kind, so this path skips every check whose outcome is already known. With `EXTRAS` there are some,
     /// and they let it pass ([`Extras::let_pass`]).
@@ -95,14 +112,7 @@ impl Sender {
         let Some(timing) = hold.take_timing(handle) else {
             return self.on_any_ack(now, ack, Some(&hold.take(handle)));
         };
-        let is_plain = ack.number > self.unacknowledged
-            && self.is_open()
-            && self.scoreboard.is_clear()
-            && !ack.flags.has(Flags::ECHO);
-        let counts_marks = self.config.counts_marks;
-        let passes =
-            self.extras.as_ref().is_some_and(|it| it.let_pass(timing.report, counts_marks));
-        if is_plain && passes {
+        if self.is_plain(ack) && self.extras_let_pass(timing.report) {
             self.on_plain_ack_with_extras(now, ack, Some(timing.transit));
         } else {
             self.on_any_ack(now, ack, Some(&timing.cargo()));

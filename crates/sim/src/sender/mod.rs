@@ -685,20 +685,13 @@ impl Sender {
 impl Sends for Sender {
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
-        let is_plain = ack.number > self.unacknowledged
-            && self.is_open()
-            && self.scoreboard.is_clear()
-            && cargo.is_none()
-            && !ack.flags.has(Flags::ECHO);
-        match &self.extras {
-            None if is_plain => self.on_plain_ack::<false>(now, ack, None),
-            Some(extras)
-                if is_plain
-                    && extras.let_pass(Report::of(ack.detail, false), self.config.counts_marks) =>
-            {
-                self.on_plain_ack_with_extras(now, ack, None);
-            }
-            _ => self.on_any_ack(now, ack, cargo),
+        let is_plain = cargo.is_none() && self.is_plain(ack);
+        if is_plain && self.extras.is_none() {
+            self.on_plain_ack::<false>(now, ack, None);
+        } else if is_plain && self.extras_let_pass(Report::of(ack.detail, false)) {
+            self.on_plain_ack_with_extras(now, ack, None);
+        } else {
+            self.on_any_ack(now, ack, cargo);
         }
     }
 
