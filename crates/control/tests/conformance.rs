@@ -38,10 +38,10 @@ fn promises(name: &str) -> [Numbers; 4] {
     match name {
         // RFC 5681: one segment per round trip, half at a loss, never below two. Floyd's constant rate is the same at
         // 100 ms: 100 /s · (100 ms)² = 1. AntiECN that never hears of room is its base law. DCTCP and Prague differ at
-        // marks, and Prague on round trips below 25 ms. H-TCP is Reno for a second, and at its first loss; Illinois
-        // and Westwood before they have measured a round trip.
+        // marks, and Prague on round trips below 25 ms. H-TCP is Reno for a second, and at its first loss; Illinois, Veno
+        // and Westwood before they have measured a round trip; CDG while round trips do not grow.
         "reno" | "constant-rate" | "sized-start" | "anti-ecn" | "dctcp" | "prague" | "h-tcp"
-        | "illinois" | "westwood" => [
+        | "illinois" | "veno" | "westwood" | "cdg" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 1.0, 500.0, 1.0),
             at(1e5, 1.0, 5e4, 1.0),

@@ -183,3 +183,20 @@ fn they_are_refused_where_nothing_waits() {
     let refused = FluidError::NotByLoss { flow: "flow".into() };
     assert_eq!(Synchronised::new(&network, SECOND).expect_err("not by loss"), refused);
 }
+
+/// Fu and Liew: of losses at random alone each segment adds 1/w and each loss takes w/5, p w = 5/w, where Reno has 2/w. If the
+/// link is too slow for that, segments wait; more than three of them add 1/(2w), and a loss takes a half: p w = 1/w.
+#[test]
+fn veno_answers_a_loss_by_whether_its_segments_wait() {
+    for (capacity, veno, reno) in [(1e5, 158.114, 100.0), (100.0, 70.711, 100.0)] {
+        let flows = ["veno", "reno"].map(|name| flow(law(name, &[]), SECOND)).into();
+        let network = single(FluidLink { loss: 2e-4, ..patient(capacity) }, flows, 10.0);
+        let rest = settled(&network);
+        assert_near(rest.flows[0].window, veno, 1e-3, "Veno's window");
+        assert_near(rest.flows[1].window, reno, 1e-3, "Reno's window");
+        let waiting = rest.flows[0].window * rest.links[0].queue / (1.0 + rest.links[0].queue);
+        assert!(if capacity > 1e4 { waiting == 0.0 } else { waiting > 3.5 }, "{waiting} wait");
+        let stability = judged(&network);
+        assert!(stability.stable, "{stability:?}");
+    }
+}

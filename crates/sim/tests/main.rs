@@ -28,6 +28,7 @@ mod percentiles;
 mod pftk;
 mod properties;
 mod queues;
+mod radio;
 mod random;
 mod receive_window;
 mod replay;

@@ -6,6 +6,7 @@ pub mod bbr1;
 pub mod bbr3;
 pub mod bic;
 pub mod blitz;
+pub mod cdg;
 pub mod compound;
 pub mod constant_rate;
 pub mod copa;
@@ -31,6 +32,7 @@ pub mod sized_start;
 pub mod stcp;
 pub mod vcp;
 pub mod vegas;
+pub mod veno;
 pub mod westwood;
 pub mod xcp;
 pub mod yeah;
@@ -48,6 +50,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         bbr3::controller(),
         bic::controller(),
         blitz::controller(),
+        cdg::controller(),
         compound::controller(),
         constant_rate::controller(),
         copa::controller(),
@@ -73,6 +76,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         stcp::controller(),
         vcp::controller(),
         vegas::controller(),
+        veno::controller(),
         westwood::controller(),
         xcp::controller(),
         yeah::controller(),

@@ -138,6 +138,12 @@ impl Samples {
         over
     }
 
+    /// Are they so many that one of them is believed not to have waited for a delayed acknowledgment?
+    #[inline]
+    pub(super) fn are_enough(&self) -> bool {
+        self.count >= ENOUGH
+    }
+
     /// The share of the smallest that is spent in queues.
     #[inline]
     pub(super) fn queueing_share(&self, base: Span) -> Option<f64> {
@@ -224,7 +230,7 @@ impl Vegas {
         }
         let share = over.queueing_share(path.base_rtt);
         self.diff = share.map(|share| feedback.in_flight as f64 * share);
-        let step = match self.diff.filter(|_| over.count >= ENOUGH) {
+        let step = match self.diff.filter(|_| over.are_enough()) {
             Some(diff) if diff > self.beta => -1.0,
             Some(diff) if diff >= self.alpha => 0.0,
             Some(_) | None => 1.0,
@@ -331,7 +337,7 @@ impl WindowLaw for VegasLaw {
     }
 }
 
-/// So many samples in a round are believed to have one without the wait of a delayed acknowledgment.
+/// So many samples of a round are enough.
 const ENOUGH: u32 = 3;
 
 /// In the fluid the thresholds are at least this share of α on either side of their middle.

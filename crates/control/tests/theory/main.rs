@@ -3,6 +3,7 @@
 mod anti_ecn;
 mod bic;
 mod breakpoints;
+mod cdg;
 mod compound;
 mod constant_rate;
 mod copa;
@@ -29,5 +30,6 @@ mod slow_start;
 mod stcp;
 mod synchronised;
 mod vegas;
+mod veno;
 mod westwood;
 mod yeah;

@@ -61,7 +61,7 @@ fn simulated(control: &str, link: Link) -> f64 {
 fn controllers_that_go_by_losses_have_the_window_of_the_simulator() {
     for control in [
         "bic", "compound", "cubic", "cw-hstcp", "exp", "fiber", "h-tcp", "hstcp", "illinois",
-        "reno", "stcp", "westwood", "yeah",
+        "reno", "stcp", "veno", "westwood", "yeah",
     ] {
         let (on_quinn, simulated) = both(control, LINK);
         let ratio = on_quinn.window / simulated;

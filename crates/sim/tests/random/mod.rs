@@ -336,6 +336,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 "compound",
                 "h-tcp",
                 "hybla",
+                "cdg",
+                "veno",
                 "westwood",
                 "yeah",
                 "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
