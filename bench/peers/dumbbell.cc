@@ -346,7 +346,7 @@ private:
     static constexpr bool kCubic = kIs<TcpCubic>;
     static constexpr bool kBic = kIs<TcpBic>;
     static constexpr bool kFormula =
-        kIs<TcpLinuxReno, TcpHighSpeed, TcpScalable, TcpCubic, TcpBic, TcpHybla, TcpDctcp>;
+        kIs<TcpLinuxReno, TcpHighSpeed, TcpScalable, TcpCubic, TcpBic, TcpHybla, TcpDctcp, TcpVeno>;
     template <class Value>
     double Number(const std::string &attribute) const {
         Value value;
@@ -374,6 +374,10 @@ private:
             const double ratio = state->m_minRtt.GetSeconds() / reference.Get().GetSeconds();
             return std::max(1.0, ratio * ratio);
         }
+        if (kIs<TcpVeno>) {
+            const double unqueued = state->m_minRtt.GetSeconds() / state->m_lastRtt.Get().GetSeconds();
+            return window * (1 - unqueued) < Number<UintegerValue>("Beta") ? 1 : 0.5;
+        }
         return 1;
     }
     bool m_ends = false;
@@ -394,7 +398,7 @@ TypeId Controller(const std::string &name) {
         {"cubic", As<TcpCubic>},          {"dctcp", As<TcpDctcp>},     {"bic", As<TcpBic>},
         {"h-tcp", As<TcpHtcp>},           {"vegas", As<TcpVegas>},     {"illinois", As<TcpIllinois>},
         {"westwood", As<TcpWestwood>},    {"yeah", As<TcpYeah>},       {"hybla", As<TcpHybla>},
-        {"ledbat", As<TcpLedbat>},        {"bbr1", As<TcpBbr>},
+        {"ledbat", As<TcpLedbat>},        {"bbr1", As<TcpBbr>},          {"veno", As<TcpVeno>},
     };
     const auto found = known.find(name);
     if (found == known.end()) {
@@ -452,6 +456,8 @@ void SetParameters(const std::string &control, const Record &flow) {
         set("Vegas::Alpha", whole(flow.Number("alpha")));
         set("Vegas::Beta", whole(flow.Number("beta")));
         set("Vegas::Gamma", whole(flow.Number("gamma")));
+    } else if (control == "veno") {
+        set("Veno::Beta", whole(flow.Number("beta")));
     } else if (control == "ledbat") {
         set("Ledbat::TargetDelay", TimeValue(Seconds(flow.Number("target"))));
         set("Ledbat::Gain", number("gain"));

@@ -71,6 +71,7 @@ class Ns3(Program):
             "illinois",
             "ledbat",
             "vegas",
+            "veno",
             "westwood",
             "yeah",
         },

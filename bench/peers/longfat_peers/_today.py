@@ -17,7 +17,7 @@ _PLAIN: tuple[str, tuple[tuple[str, str], ...]] = ("", ())
 
 _SLOW = RATES[0]
 _TAIL = "drop tail"
-_WINDOWS = ("bic", "h-tcp", "illinois", "westwood", "yeah", "hybla")
+_WINDOWS = ("bic", "h-tcp", "illinois", "veno", "westwood", "yeah", "hybla")
 
 TODAY = tuple(
     Cell(control, _SLOW, queue, more=more)
@@ -112,6 +112,13 @@ TODAY_CHANGES = (
         ours='{ kind = "illinois", alpha_min = 1 }',
     ),
     _change(_cell("westwood"), "Westwood+ of ns-3 estimates as its paper says", ("estimate", 0)),
+    _change(_cell("veno"), "Veno of ns-3 grows half as fast where its segments wait", _COUNTED),
+    _change(
+        _cell("veno"),
+        f"{SAME}grows after a recovery by what is new (veno)",
+        _COUNTED,
+        _CREDIT,
+    ),
     _change(
         _LEDBAT_CELL,
         "LEDBAT of ns-3 may grow by a segment beyond what is in flight",
