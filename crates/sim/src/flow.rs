@@ -56,6 +56,8 @@ pub(crate) struct Flow {
     /// The last time so far at which a short flow, all of whose data has been acknowledged, had something on its way.
     pub(crate) ended: Time,
     pub(crate) source: Source,
+    /// The mean of its window until it stopped, if it has; what becomes of the window after that is not measured.
+    pub(crate) window_at_stop: Option<f64>,
 }
 
 /// The sending half of a flow. Which kind it is stands where it begins, so that one cache line tells it.
@@ -464,6 +466,7 @@ impl Flow {
             application: config.application,
             start,
             stop: config.stop,
+            window_at_stop: None,
             rtt,
             packet: transport.packet,
             negotiation,

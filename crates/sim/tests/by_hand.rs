@@ -275,3 +275,32 @@ fn a_data_packet_is_one_event_where_the_order_of_acknowledgments_is_known() {
     assert!((1000..1020).contains(&events("20 ms")));
     assert!((2000..2020).contains(&events("21 ms")));
 }
+
+/// A flow that stops at 5 s has the mean window of a run that ends then, though its acknowledgments go on for more than a second,
+/// and none where the measured interval begins after that.
+#[test]
+fn the_mean_window_ends_where_the_flow_stops() {
+    let mean = |duration: &str, warmup: &str, stop: &str| {
+        let summary = run(&format!(
+            r#"
+            duration = "{duration}"
+            warmup   = "{warmup}"
+            [link.l]
+            rate   = "10 Mbit/s"
+            delay  = "10 ms"
+            buffer = "2000 packets"
+            [[flow]]
+            name    = "f"
+            control = "reno"
+            path    = ["l"]
+            rtt     = "100 ms"
+            {stop}
+            "#
+        ));
+        summary.flows[0].window_mean
+    };
+    let ends = mean("5 s", "1 s", "");
+    assert_eq!(mean("20 s", "1 s", r#"stop = "5 s""#), ends);
+    assert!(ends > 1000.0, "{ends}");
+    assert!(mean("20 s", "6 s", r#"stop = "5 s""#).is_nan());
+}

@@ -29,28 +29,38 @@ impl LimitedFor {
 }
 
 /// The cause of the moment, and for how long each has held before.
+///
+/// A paced sender knows ahead of time when nothing will hold it back any more, so the last change may lie in the future.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     cause: Limited,
+    /// The cause before it.
+    previous: Limited,
     since: Time,
     before: LimitedFor,
 }
 
 impl Limits {
     pub(super) fn new(now: Time, cause: Limited) -> Self {
-        Self { cause, since: now, before: LimitedFor::default() }
+        Self { cause, previous: cause, since: now, before: LimitedFor::default() }
     }
 
     /// From now on it is this cause.
     pub(super) fn switch(&mut self, now: Time, cause: Limited) {
         self.before = self.until(now);
-        (self.cause, self.since) = (cause, now);
+        self.previous = std::mem::replace(&mut self.cause, cause);
+        self.since = now;
     }
 
     /// For how long each cause has held until `now`.
     pub(super) fn until(&self, now: Time) -> LimitedFor {
         let mut held = self.before;
-        *held.of(self.cause) += Span(now.0.saturating_sub(self.since.0));
+        if now >= self.since {
+            *held.of(self.cause) += now - self.since;
+        } else {
+            let charged = held.of(self.previous);
+            *charged = Span(charged.0.saturating_sub((self.since - now).0));
+        }
         held
     }
 }
@@ -73,5 +83,18 @@ mod tests {
             [8.0, 1.0, 0.0, 0.0]
         );
         assert_eq!(held.application, Span::ZERO);
+    }
+
+    #[test]
+    fn a_cause_is_not_charged_ahead_of_its_time() {
+        // At 3 s it is known that pacing ends at 7 s.
+        let at = |seconds: u64| Time(seconds * 1_000_000_000_000);
+        let mut limits = Limits::new(at(1), Limited::Pacing);
+        limits.switch(at(7), Limited::Application);
+        let held = [3, 7, 9].map(|seconds| {
+            let held = limits.until(at(seconds));
+            [held.pacing, held.application].map(Span::seconds)
+        });
+        assert_eq!(held, [[2.0, 0.0], [6.0, 0.0], [6.0, 2.0]]);
     }
 }

@@ -19,8 +19,10 @@ impl Simulation {
             }
             Timer::Arrival(group) => self.arrive(group),
             Timer::Stop(flow) => {
-                if let Some(sender) = self.network.flows[flow as usize].source.sender_mut() {
+                let flow = &mut self.network.flows[flow as usize];
+                if let Some(sender) = flow.source.sender_mut() {
                     sender.stop();
+                    flow.window_at_stop = Some(sender.measured().window_mean(self.now));
                 }
             }
             Timer::Application(index) => {
