@@ -470,7 +470,8 @@ fn flow_tables(run: &mut ReportSource<'_>, names: Vec<String>) -> [Table; 2] {
 fn link_series(run: &ReportSource<'_>) -> Table {
     let step: Span = run.scenario.sample;
     let links: Vec<_> = run.network.ports.iter().filter_map(|link| link.gauge().series()).collect();
-    let rows = links.first().map_or(0, |series| series.queue.len());
+    // During a run a link that hears early of acknowledgments is ahead of the others.
+    let rows = links.iter().map(|series| series.queue.len()).min().unwrap_or(0);
     let directions = links.len() as u32;
     let each = |value: &dyn Fn(usize, usize) -> f64| {
         Column::Real(

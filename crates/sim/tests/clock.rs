@@ -87,3 +87,25 @@ fn rare_arrivals_come_when_they_come() {
     // 300 · 200 d · 1e-9 /s = 5.2 are expected, give or take 2.3.
     assert!((1..=12).contains(&arrived), "{arrived} arrivals");
 }
+
+/// The way of the acknowledgments hears of them a round trip early, which here takes ten rows, and the way of the data hears
+/// of nothing before its time. Both have a row for every 10 ms that have passed, whichever of them comes first.
+#[test]
+fn series_so_far_end_with_the_last_row_of_all_links() {
+    for reverse in [false, true] {
+        let text = format!(
+            "duration = \"1 s\"\nsample = \"10 ms\"\n[link.wire]\nrate = \"10 Mbit/s\"\ndelay = \"40 ms\"\n[[flow]]\n\
+             name = \"flow\"\ncontrol = \"reno\"\npath = [\"wire\"]\nrtt = \"100 ms\"\nreverse = {reverse}\n"
+        );
+        let scenario = longfat_sim::Scenario::read(&text, "test.toml", &[], None);
+        let mut simulation = Simulation::new(&scenario.expect("it is right"), true);
+        let mut looks = 0;
+        while simulation.advance(40) {
+            let passed = simulation.now().0 / 10_000_000_000;
+            let [_, links] = simulation.series();
+            assert_eq!(links.rows() as u64, 2 * passed, "reverse: {reverse}");
+            looks += 1;
+        }
+        assert!(looks > 10, "{looks} looks");
+    }
+}
