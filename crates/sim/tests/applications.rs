@@ -48,6 +48,15 @@ fn a_constant_rate_below_the_capacity_waits_for_nothing() {
 }
 
 #[test]
+fn the_goodput_of_a_group_is_that_of_all_its_flows() {
+    let constant =
+        "{ kind = \"constant\", rate = \"800 kbit/s\" }\ncount = 2\nstart = [\"0 s\", \"505 ms\"]";
+    let told = &record(&path("duration = \"1 s\"", constant)).summary.applications["f"];
+    // Written until 940 ms, as above, and from 505 to 945 ms, which arrives until 996 ms: 95 packets and 45.
+    assert!((number(told, &["goodput_bit_s"]) - 140.0 * 8000.0).abs() < 1e-6);
+}
+
+#[test]
 fn writes_do_not_drift() {
     // 3 packets at 7 Mbit/s take 3.428571… ms: the 700th write is due after exactly 2.4 s.
     let constant = "{ kind = \"constant\", rate = \"7 Mbit/s\", write = \"3 packets\" }";
@@ -288,4 +297,21 @@ fn both_servers_and_other_seeds_agree() {
     };
     let plain = run(Options::default().record(true));
     assert_eq!(plain, run(Options::default().record(true).stepwise(true)));
+}
+
+/// As above: the first picture is there at 2.10014 s, and has been played a second later. The next chunk would come at
+/// 4.20032 s. The client is idle from 3.10014 s on, until the run ends or the flow stops.
+#[test]
+fn a_stall_lasts_until_the_run_ends_or_the_client_stops() {
+    for (stop, until) in [("", 4.0), ("stop = \"3.5 s\"", 3.5)] {
+        let application = format!(
+            "{{ kind = \"video\", request = \"100 B\", chunk = \"1 s\", ladder = [\"16 Mbit/s\"] }}\n{stop}"
+        );
+        let text = path("duration = \"4 s\"", &application)
+            .replace("initial_window = 30", "initial_window = 3000");
+        let told = &record(&text).summary.applications["f"];
+        assert_eq!((&told["chunks"], &told["stalls"]), (&1.into(), &1.into()));
+        let stalled = number(told, &["stalled"]);
+        assert!((stalled - (until - 3.10014) / 4.0).abs() < 1e-12, "{stalled}");
+    }
 }

@@ -152,3 +152,78 @@ impl Audience {
         Value::Object(told)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longfat_scenario::Scenario;
+
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Of two applications of this kind, measured from 10 to 30 s.
+    fn audience(application: &str) -> Audience {
+        let text = format!(
+            "duration = \"30 s\"\nwarmup = \"10 s\"\n[link.l]\nrate = \"8 Mbit/s\"\ndelay = \"1 ms\"\n[[flow]]\n\
+             name = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"2 ms\"\ncount = 2\napplication = {application}\n"
+        );
+        let scenario = Scenario::read(&text, "audience.toml", &[], None).expect("it is right");
+        let what = scenario.flows[0].application.clone().expect("it has one");
+        Audience::new(what, 2, (at(10_000), at(30_000)))
+    }
+
+    /// What is written at an edge is written in what follows it; what arrives at the end of the run still counts, whenever
+    /// it was written.
+    #[test]
+    fn what_is_written_or_arrives_at_an_edge_counts_once() {
+        let mut audience = audience("{ kind = \"constant\", rate = \"80 kbit/s\" }");
+        for millis in [9_999, 10_000, 20_000, 29_999, 30_000] {
+            audience.written(at(millis), Bytes(1000));
+        }
+        for (written, arrived) in
+            [(9_000, 9_999), (9_000, 10_000), (27_000, 30_000), (29_000, 30_001)]
+        {
+            audience.took(at(written), at(arrived));
+        }
+        let told = audience.told(Bytes(5000));
+        assert_eq!(told["written_bit_s"], 1200.0, "3000 bytes in 20 s");
+        assert_eq!(told["goodput_bit_s"], 2000.0);
+        assert_eq!(told["delay_s"]["mean"], 2.0, "of one and three seconds");
+    }
+
+    #[test]
+    fn what_clients_see_counts_when_it_is_over() {
+        let mut audience =
+            audience("{ kind = \"video\", ladder = [\"80 kbit/s\", \"160 kbit/s\"] }");
+        for (start, end, rate) in [
+            (9_000, 9_999, 80_000),
+            (9_000, 10_000, 80_000),
+            (27_000, 30_000, 160_000),
+            (29_000, 30_001, 80_000),
+        ] {
+            let exchange = Exchange::new(0, at(start), at(end), Bytes(1000));
+            audience.exchanged(Exchange { bit_rate: Some(Rate(rate)), ..exchange });
+        }
+        for (millis, changes) in [(9_999, true), (10_000, true), (20_000, false), (30_000, true)] {
+            audience.chose(at(millis), changes);
+        }
+        for (millis, after) in [(9_999, 1000), (10_000, 2000)] {
+            audience.began_to_play(at(millis), Span::from_millis(after));
+        }
+        audience.stall_begins(at(8_000));
+        audience.stalled((at(8_000), at(12_000)));
+        audience.stall_begins(at(29_000));
+        audience.stalled((at(29_000), at(31_000)));
+        let told = audience.told(Bytes(0));
+        assert_eq!((&told["chunks"], &told["chunk_s"]["mean"]), (&2.into(), &2.0.into()));
+        assert_eq!(told["bit_rate_bit_s"], 120_000.0);
+        assert_eq!(told["bit_rate_changes"], 2);
+        assert_eq!(told["startup_s"]["mean"], 2.0);
+        assert_eq!(told["stalls"], 1, "the first began before");
+        // Two seconds of the first and one of the second, of twice twenty.
+        assert_eq!(told["stalled"], 0.075);
+        assert_eq!(audience.exchanges.len(), 4, "of the whole run");
+    }
+}

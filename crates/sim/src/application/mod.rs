@@ -294,3 +294,24 @@ fn segments(bytes: u64, packet: Bytes) -> u64 {
 fn overlap((from, to): (Time, Time), (first, last): (Time, Time)) -> Span {
     to.min(last).since(from.max(first))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_takes_whole_packets() {
+        let packet = Bytes(1000);
+        assert_eq!([0, 1, 1000, 1001].map(|bytes| segments(bytes, packet)), [1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_request_takes_as_few_packets_as_possible_all_alike() {
+        let packets = |request| request_packets(Bytes(request), Bytes(1000));
+        assert_eq!(packets(100), (Bytes(100), 1));
+        assert_eq!(packets(1000), (Bytes(1000), 1));
+        assert_eq!(packets(1001), (Bytes(501), 2));
+        assert_eq!(packets(2000), (Bytes(1000), 2));
+        assert_eq!(packets(2500), (Bytes(834), 3));
+    }
+}
