@@ -80,3 +80,95 @@ fn pareto(mean: f64, shape: f64, stream: &mut Stream) -> f64 {
         .expect("a resolved scenario has a shape above 1")
         .sample(stream)
 }
+
+#[cfg(test)]
+mod tests {
+    use longfat_scenario::chance::stream;
+    use longfat_units::Bytes;
+
+    use super::*;
+
+    const TRIALS: u64 = 200_000;
+
+    fn mean(mut draw: impl FnMut(&mut Stream) -> f64) -> f64 {
+        let mut stream = stream(7, "draw");
+        (0..TRIALS).map(|_| draw(&mut stream)).sum::<f64>() / TRIALS as f64
+    }
+
+    /// Rounded up to whole bytes, which adds half a byte on average. Standard errors are below a hundredth.
+    #[test]
+    fn sizes_have_the_means_that_they_are_given() {
+        for (size, expected) in [
+            (Size::Fixed(Bytes(1000)), 1000.0),
+            (Size::Uniform(Bytes(600), Bytes(1400)), 1000.5),
+            (Size::Exponential { mean: 1000.0 }, 1000.5),
+            (Size::Pareto { mean: 1000.0, shape: 3.0 }, 1000.5),
+            (Size::LogNormal { mean: 1000.0, sigma: 1.0 }, 1000.5),
+        ] {
+            let found = mean(|stream| self::size(&size, stream) as f64);
+            assert!((found / expected - 1.0).abs() < 0.015, "{size:?}: {found}");
+        }
+        let small = mean(|stream| size(&Size::Uniform(Bytes(1), Bytes(3)), stream) as f64);
+        // Two or three, never less than what was drawn: 2.5 ± 0.5/447.
+        assert!((small - 2.5).abs() < 0.006, "{small}");
+    }
+
+    #[test]
+    fn a_uniform_size_or_time_stays_within_its_bounds() {
+        let mut stream = stream(7, "draw");
+        let (size, span) = (
+            Size::Uniform(Bytes(600), Bytes(1400)),
+            Interval::Uniform(Span(600_000), Span(1_400_000)),
+        );
+        for _ in 0..TRIALS {
+            assert!((600..=1400).contains(&self::size(&size, &mut stream)));
+            assert!((600_000..1_400_000).contains(&interval(&span, &mut stream).0));
+        }
+    }
+
+    #[test]
+    fn no_size_and_no_time_is_beyond_all_bounds() {
+        let mut stream = stream(7, "draw");
+        let largest = size(&Size::Exponential { mean: 1e300 }, &mut stream);
+        assert_eq!(largest, 1_000_000_000_000_000);
+        // A billion seconds are more than a clock of picoseconds has.
+        assert_eq!(gap(1e-300, &mut stream), Span::from_seconds_f64(1e9));
+    }
+
+    #[test]
+    fn times_have_the_means_that_they_are_given() {
+        let second = Span::from_seconds(1);
+        for what in [
+            Interval::Fixed(second),
+            Interval::Uniform(Span::from_millis(500), Span::from_millis(1500)),
+            Interval::Exponential { mean: second },
+            Interval::Pareto { mean: second, shape: 3.0 },
+        ] {
+            let found = mean(|stream| interval(&what, stream).seconds());
+            assert!((found - 1.0).abs() < 0.015, "{what:?}: {found}");
+        }
+        let none = Interval::Pareto { mean: Span::ZERO, shape: 3.0 };
+        assert_eq!(interval(&none, &mut stream(7, "draw")), Span::ZERO);
+        let apart = mean(|stream| gap(4.0, stream).seconds());
+        assert!((apart / 0.25 - 1.0).abs() < 0.015, "{apart}");
+    }
+
+    /// A geometric number of objects with the mean 4 is one with probability 1/4. Of 200 000 that is 50 000 ± 194.
+    #[test]
+    fn pages_have_the_objects_that_they_are_given() {
+        assert_eq!(mean(|stream| objects(Objects::Fixed(5), stream) as f64), 5.0);
+        let mut stream = stream(7, "draw");
+        let mut counts = [0_u32; 4];
+        for _ in 0..TRIALS {
+            counts[objects(Objects::Uniform(2, 4), &mut stream) as usize - 1] += 1;
+        }
+        assert_eq!(counts[0], 0);
+        assert!(counts[1..].iter().all(|count| count.abs_diff(66_667) < 1100), "{counts:?}");
+        let geometric = || Objects::Geometric(4.0);
+        let found = mean(|stream| objects(geometric(), stream) as f64);
+        assert!((found / 4.0 - 1.0).abs() < 0.01, "{found}");
+        let ones = mean(|stream| f64::from(objects(geometric(), stream) == 1));
+        assert!((ones - 0.25).abs() < 0.005, "{ones}");
+        assert_eq!(mean(|stream| objects(Objects::Geometric(1.0), stream) as f64), 1.0);
+    }
+}

@@ -70,3 +70,39 @@ impl Durations {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousand times, of 1 to 1000 ms.
+    fn thousand(mut durations: Durations) -> Durations {
+        for millis in 1..=1000 {
+            durations.add(Span::from_millis(millis));
+        }
+        durations
+    }
+
+    #[test]
+    fn a_share_of_the_times_does_not_exceed_its_quantile() {
+        for (durations, error) in [(Durations::new(), 1e-3), (Durations::of_flow(), 1e-2)] {
+            let told = thousand(durations).told();
+            assert_eq!(told["mean"], 0.5005, "the mean is exact");
+            for (key, expected) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
+                let found = told[key].as_f64().expect("a number") / expected - 1.0;
+                assert!((0.0..error).contains(&found), "{key}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_no_times_there_is_no_mean() {
+        let mut durations = Durations::new();
+        assert_eq!((durations.mean(), durations.quantile(0.5)), (None, None));
+        durations = thousand(durations);
+        durations.clear();
+        assert_eq!((durations.count(), durations.mean(), durations.quantile(0.5)), (0, None, None));
+        durations.add(Span(2_999));
+        assert_eq!(durations.mean(), Some(2.999e-9), "less than a nanosecond counts as well");
+    }
+}

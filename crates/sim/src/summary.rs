@@ -135,3 +135,15 @@ pub(crate) fn share(part: u64, whole: u64) -> f64 {
     let whole = whole.max(part);
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_of_what_there_was_and_never_above_one() {
+        assert_eq!(share(1, 4), 0.25);
+        assert_eq!(share(3, 2), 1.0, "two were sent, but three dropped");
+        assert_eq!(share(0, 0), 0.0);
+    }
+}
