@@ -112,6 +112,9 @@ mod tests {
         assert_eq!(early("", &delayed, false), [false; 4]);
         let kept = early("reverse = { rate = \"1 Mbit/s\", queue = \"pushout\" }", FLOWS, false);
         assert_eq!(kept, [false; 4], "departures are events");
+        let change =
+            "[[link.second.change]]\nat = \"100 ms\"\nrate = \"2 Mbit/s\"\nreverse = false";
+        assert_eq!(early(change, FLOWS, false), [false; 4], "two packets may arrive at once");
     }
 
     #[test]

@@ -492,3 +492,25 @@ fn a_shaper_holds_its_rate_in_the_long_run() {
     assert!(of(&summary, "path", "forward", "drop_rate") < 0.02);
     assert!(of(&summary, "path", "forward", "queue_mean") > 0.2);
 }
+
+/// Of four packets at once a bucket for one lets one in.
+#[test]
+fn what_a_policer_refuses_has_arrived_and_is_dropped() {
+    let policer = "policer = { rate = \"1 kbit/s\", burst = \"1000 B\" }";
+    let text = burst(4, policer).replace("200 ms", "50 ms");
+    let summary = run(&text);
+    let told = |key: &str| of(&summary, "narrow", "forward", key);
+    assert_eq!(["arrived", "dropped", "drop_rate"].map(told), [4.0, 3.0, 0.75]);
+    assert_eq!(summary.flows[0].data_dropped, 3);
+}
+
+/// Four packets take 4 ms and 10 ms. The acknowledgment of the first is held for 7 ms, and all that come until then with
+/// it: three of 0.04 ms each are sent in its wake, and arrive 10 ms later.
+#[test]
+fn a_link_holds_acknowledgments_and_no_data() {
+    let recording = record(&burst(4, "acknowledgments = { hold = \"7 ms\" }"), false);
+    let told = |column: &str| numbers(&recording, "transfers", column)[0];
+    assert!(close(told("completion_s"), 14e-3), "{}", told("completion_s"));
+    assert!(close(told("acknowledged_s"), 28.16e-3), "{}", told("acknowledged_s"));
+    assert_eq!(numbers(&recording, "links", "arrived"), [4.0, 4.0]);
+}

@@ -388,6 +388,8 @@ fn fraction(level: u64, capacity: Capacity) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use longfat_units::Bytes;
+
     use super::*;
 
     /// A link of 10 Mbit/s that is busy from the start: packets of 1500 bytes leave every 1.2 ms.
@@ -422,5 +424,123 @@ mod tests {
         assert!(rows[1..10].iter().all(|row| (row - 1.0).abs() < 0.21 && *row <= 1.0), "{rows:?}");
         let sum: f64 = rows.iter().sum();
         assert!((sum - 4.0 * 2.4).abs() < 1e-9, "every bit counts once: {rows:?}");
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn backlog(packets: u64) -> Backlog {
+        Backlog { packets, bytes: Bytes(1500 * packets) }
+    }
+
+    /// A buffer of ten packets, measured from 10 to 30 ms.
+    fn measured(capacity: Capacity) -> Gauge {
+        Gauge::new(Rate(12_000_000), capacity, (at(10), at(30)), None)
+    }
+
+    #[test]
+    fn what_happens_as_the_interval_begins_counts_in_it() {
+        let mut gauge = measured(Capacity::Packets(10));
+        for millis in [9, 10, 20] {
+            gauge.arrived(at(millis));
+            gauge.dropped();
+            gauge.marked();
+            gauge.departed(at(millis), 1500);
+        }
+        for picoseconds in [9_999_999_999, 10_000_000_000, 30_000_000_000, 30_000_000_001] {
+            gauge.corrupted_at(Time(picoseconds));
+        }
+        let report = gauge.report();
+        assert_eq!((report.arrived, report.dropped, report.marked, report.corrupted), (2, 2, 2, 2));
+        assert!((report.utilisation - 0.1).abs() < 1e-12, "two milliseconds of sending");
+    }
+
+    /// Two packets wait from 5 ms on, six from 20 ms on, and none from 25 ms on: of 20 ms two for 10 and six for 5.
+    #[test]
+    fn the_mean_queue_is_that_of_the_measured_interval() {
+        for capacity in [Capacity::Packets(10), Capacity::Bytes(Bytes(15_000))] {
+            let mut gauge = measured(capacity);
+            for (millis, packets) in [(5, 2), (20, 6), (25, 0)] {
+                gauge.queue(at(millis), backlog(packets));
+            }
+            let report = gauge.report();
+            assert!((report.queue_mean - 0.25).abs() < 1e-12, "{report:?}");
+            assert_eq!(report.queue_p99, 0.6, "{report:?}");
+        }
+    }
+
+    /// All ten places are taken before the interval and for a hundredth of it, or a picosecond more.
+    #[test]
+    fn a_queue_may_exceed_its_percentile_for_a_hundredth_of_the_time() {
+        for (more, expected) in [(0, 0.3), (1, 1.0)] {
+            let mut gauge = measured(Capacity::Packets(10));
+            gauge.queue(at(0), backlog(10));
+            gauge.queue(at(10), backlog(3));
+            gauge.queue(at(20), backlog(10));
+            gauge.queue(Time(at(20).0 + 200_000_000 + more), backlog(3));
+            assert_eq!(gauge.report().queue_p99, expected);
+        }
+    }
+
+    /// Four bytes make a level where there are more than 65 535 of them: no more than 16 384 are told apart.
+    #[test]
+    fn levels_of_a_large_buffer_are_told_apart_as_far_as_there_are_bins() {
+        let level = |limit: u64, bytes: u64| {
+            let mut gauge = measured(Capacity::Bytes(Bytes(limit)));
+            gauge.queue(at(0), Backlog { packets: 1, bytes: Bytes(bytes) });
+            gauge.report().queue_p99 * limit as f64
+        };
+        assert_eq!(level(16_383, 12_347), 12_347.0);
+        assert_eq!(level(16_384, 12_347), 12_346.0);
+        assert_eq!(level(65_535, 12_347), 12_344.0);
+        assert_eq!(level(65_536, 12_351), 12_344.0);
+    }
+
+    /// A row every 10 ms, of what has come since the last one; what comes at its instant belongs to the next.
+    #[test]
+    fn rows_count_what_has_come_since_the_last_one() {
+        let measured = (at(0), at(30));
+        let step = Some(Span::from_millis(10));
+        let mut gauge = Gauge::new(Rate(12_000_000), Capacity::Packets(10), measured, step);
+        for (millis, packets) in [(4, 1), (10, 2), (12, 3), (29, 4)] {
+            gauge.arrived(at(millis));
+            gauge.dropped();
+            gauge.marked();
+            gauge.queue(at(millis), backlog(packets));
+            gauge.departed(at(millis), 3000);
+        }
+        gauge.advance(at(30));
+        let rows = gauge.series().expect("it was asked for");
+        assert_eq!((&*rows.dropped, &*rows.marked), (&[1, 2, 1][..], &[1, 2, 1][..]));
+        assert_eq!(rows.queue_packets, [1, 3, 4]);
+        assert_eq!(rows.queue, [0.1, 0.3, 0.4]);
+        let used = &rows.utilisation;
+        assert!(
+            used.iter().zip([0.2, 0.4, 0.2]).all(|(one, other)| (one - other).abs() < 1e-12),
+            "{used:?}"
+        );
+    }
+
+    /// 15 ms of sending are found at the end of the third interval of 10 ms, in which 10 had room: of the other 5 the second
+    /// takes 4, since it was busy for 6, and the first the last one.
+    #[test]
+    fn what_left_in_an_interval_goes_as_far_back_as_there_is_room() {
+        let mut series = Series { step: Span::from_millis(10), ..Series::default() };
+        for share in [0.5, 0.6, 1.5] {
+            series.carried(share);
+        }
+        let used = &series.utilisation;
+        assert!(
+            used.iter().zip([0.6, 1.0, 1.0]).all(|(one, other)| (one - other).abs() < 1e-12),
+            "{used:?}"
+        );
+        let mut series = Series::default();
+        for (capacity, bits) in [(100.0, 50.0), (0.0, 0.0), (200.0, 120.0), (10.0, 100.0)] {
+            series.capacity.push(capacity);
+            series.carried_by_varying(bits);
+        }
+        // Of 90 bits too many the third interval takes 80, the second none, and the first 10.
+        assert_eq!(series.utilisation, [0.6, 0.0, 1.0, 1.0]);
     }
 }

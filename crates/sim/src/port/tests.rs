@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Verdict};
 use longfat_scenario::chance::stream;
-use longfat_units::{Rate, Span, Time};
+use longfat_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 use rand_core::Rng;
 
@@ -247,4 +247,90 @@ fn a_link_keeps_its_rate_to_the_picosecond() {
         }
     }
     assert_eq!(last, Time(1_714_285_714_285) + DELAY);
+}
+
+/// A policy that keeps everything and notes when packets leave, and how many then wait.
+#[derive(Debug)]
+struct Watcher {
+    seen: Arc<Mutex<Vec<(Time, u64)>>>,
+}
+
+impl Policy for Watcher {
+    fn on_arrival(&mut self, _: &Arrival, _: &mut dyn Rng) -> Verdict {
+        Verdict::Keep
+    }
+
+    fn watches_departures(&self) -> bool {
+        true
+    }
+
+    fn on_departure(&mut self, now: Time, remaining: u64) {
+        self.seen.lock().expect("nothing else holds it").push((now, remaining));
+    }
+}
+
+/// A packet takes a millisecond. Three arrive at once, of which two wait, and a fourth when the third is being sent.
+#[test]
+fn a_policy_sees_each_departure_at_its_time_and_how_many_wait() {
+    let micros = |count: u64| Time(count * 1_000_000);
+    let end = micros(10_000);
+    let arrivals = [0, 0, 0, 2500].map(|count| (micros(count).0, 1500));
+    for stepwise in [false, true] {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let queue = Built::Fifo(Some(Box::new(Watcher { seen: Arc::clone(&seen) })));
+        let config = config(Rate(12_000_000), Capacity::Packets(9), stepwise, end);
+        let mut port = Port::new(PortConfig { queue, ..config });
+        if stepwise {
+            step_through(&mut port, &arrivals, end);
+        } else {
+            for (number, (at, bytes)) in arrivals.into_iter().enumerate() {
+                let mut packet = packet(number as u64, bytes);
+                port.arrive(Time(at), &mut packet, &[0], &mut Hold::default());
+            }
+        }
+        port.settle(end);
+        let expected = [(1000, 2), (2000, 1), (3000, 1), (4000, 0)];
+        let expected = expected.map(|(count, waiting)| (micros(count), waiting));
+        assert_eq!(*seen.lock().expect("nothing else holds it"), expected, "stepwise: {stepwise}");
+    }
+}
+
+/// It takes a millisecond to send. The measured interval begins as its last bit leaves, or just after.
+#[test]
+fn a_packet_is_corrupted_when_it_leaves() {
+    let arrivals = [(0, 1500)];
+    for (late, corrupted) in [(0, 1), (1, 0)] {
+        for stepwise in [false, true] {
+            let (from, end) = (Time(1_000_000_000 + late), Time(10_000_000_000));
+            let (rate, capacity) = (Rate(12_000_000), Capacity::Packets(9));
+            let mut port = Port::new(PortConfig {
+                corruption: Rare::new(1.0 - 1e-9, stream(1, "corruption")),
+                gauge: Gauge::new(rate, capacity, (from, end), None),
+                ..config(rate, capacity, stepwise, end)
+            });
+            if stepwise {
+                step_through(&mut port, &arrivals, end);
+            } else {
+                let arrived =
+                    port.arrive(Time(0), &mut packet(0, 1500), &[0], &mut Hold::default());
+                assert!(matches!(arrived, Arrived::Corrupted(_)));
+            }
+            port.settle(end);
+            assert_eq!(port.gauge_mut().report().corrupted, corrupted, "stepwise: {stepwise}");
+        }
+    }
+}
+
+/// A packet of 1500 bytes does not fit into a buffer of 1000, but an idle link sends it at once.
+#[test]
+fn what_finds_a_link_idle_needs_no_place_in_its_buffer() {
+    let (end, capacity) = (Time(10_000_000_000), Capacity::Bytes(Bytes(1000)));
+    let mut port = port(Rate(12_000_000), capacity, false, end);
+    let mut arrive = |millis: u64| {
+        let at = Time(millis * 1_000_000_000);
+        port.arrive(at, &mut packet(0, 1500), &[0], &mut Hold::default())
+    };
+    assert!(matches!(arrive(0), Arrived::Through(_)));
+    assert!(matches!(arrive(0), Arrived::Dropped));
+    assert!(matches!(arrive(1), Arrived::Through(_)), "the first has just left");
 }

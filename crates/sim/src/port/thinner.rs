@@ -100,3 +100,76 @@ impl Thinner {
         &self.held
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longfat_queue::{Built, Capacity};
+    use longfat_scenario::Scenario;
+
+    use super::*;
+    use crate::packet::Flags;
+
+    /// A thinner with these keys, and the queue of its link.
+    fn thinner(keys: &str) -> (Thinner, Stepwise) {
+        let text = format!(
+            "duration = \"1 s\"\n[link.l]\nrate = \"12 Mbit/s\"\ndelay = \"1 ms\"\nacknowledgments = {{ {keys} }}\n\
+             [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"2 ms\"\n"
+        );
+        let scenario = Scenario::read(&text, "thinner.toml", &[], None).expect("it is right");
+        let thinning = scenario.links[0].forward.impairments.acknowledgments.expect("it has one");
+        let queue = Built::Fifo(None).into_queue(Capacity::Unbounded);
+        (Thinner::new(thinning), Stepwise::new(queue))
+    }
+
+    /// What becomes of the acknowledgment of everything below `number`: the one it replaces, or when those held are let go.
+    fn arrive(
+        (thinner, queue): &mut (Thinner, Stepwise),
+        flow: u32,
+        number: u64,
+    ) -> Result<Option<Time>, u64> {
+        let ack = Packet { flow, number, flags: Flags::ACK, ..Packet::default() };
+        match thinner.arrive(Time(100), &ack, queue) {
+            Thinned::Held(release) => Ok(release),
+            Thinned::Replaces(older) => Err(older.number),
+            Thinned::Passes => panic!("it is held"),
+        }
+    }
+
+    fn held(thinner: &Thinner) -> Vec<(u32, u64)> {
+        thinner.held().iter().map(|ack| (ack.flow, ack.number)).collect()
+    }
+
+    #[test]
+    fn the_newest_takes_the_place_of_the_one_before_it() {
+        let mut link = thinner("hold = \"5 ms\", keep = \"newest\"");
+        assert!(link.0.holds());
+        let release = Time(100) + Span::from_millis(5);
+        assert_eq!(arrive(&mut link, 0, 1), Ok(Some(release)));
+        assert_eq!(arrive(&mut link, 1, 1), Ok(None), "the first of its flow");
+        assert_eq!(arrive(&mut link, 0, 2), Err(1));
+        assert_eq!(arrive(&mut link, 0, 2), Ok(None), "a duplicate");
+        assert_eq!(arrive(&mut link, 0, 5), Err(2), "the later one of them");
+        assert_eq!(held(&link.0), [(0, 2), (1, 1), (0, 5)]);
+        let released = link.0.release();
+        assert_eq!(released.len(), 3);
+        link.0.reuse(released);
+        // Where the last ones of their flows were there is nothing now, or one of another flow.
+        assert_eq!(arrive(&mut link, 0, 6), Ok(Some(release)));
+        assert_eq!(arrive(&mut link, 2, 1), Ok(None));
+        assert_eq!(arrive(&mut link, 1, 2), Ok(None));
+        assert_eq!(held(&link.0), [(0, 6), (2, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn no_more_become_one_than_may() {
+        let mut link = thinner("hold = \"5 ms\", keep = \"1/3\"");
+        for number in 1..=7 {
+            let expected = if number % 3 == 1 { None } else { Some(number - 1) };
+            assert_eq!(arrive(&mut link, 0, number).err(), expected);
+        }
+        assert_eq!(held(&link.0), [(0, 3), (0, 6), (0, 7)]);
+        let mut all = thinner("hold = \"5 ms\"");
+        assert!((1..=7).all(|number| arrive(&mut all, 0, number).is_ok()));
+        assert_eq!(all.0.held().len(), 7);
+    }
+}
