@@ -202,4 +202,21 @@ mod tests {
             }
         }
     }
+
+    /// There are places for 64 segments, so that the place of 70 is that of 6.
+    #[test]
+    fn what_has_no_place_is_not_present() {
+        let mut runs = Runs::default();
+        runs.reserve(5, 10);
+        runs.insert(6);
+        assert!(runs.contains_reserved(5, 6));
+        assert!(!runs.contains_reserved(5, 7) && !runs.contains_reserved(5, 70));
+    }
+
+    #[test]
+    fn an_empty_block_is_no_segment_that_has_arrived_twice() {
+        assert_eq!(SegmentRun::default().as_duplicate(), None);
+        assert_eq!(SegmentRun { first: 4, end: 5 }.as_duplicate(), None);
+        assert_eq!(SegmentRun::duplicate(0).as_duplicate(), Some(0));
+    }
 }

@@ -234,4 +234,62 @@ mod tests {
             prop_assert_eq!(timers.next(), Time::NEVER);
         }
     }
+
+    #[test]
+    fn timers_of_an_instant_run_out_in_the_order_of_their_kinds() {
+        let order = [
+            Timer::DelayedAck(1),
+            Timer::Wire(0),
+            Timer::Warmup,
+            Timer::Sample,
+            Timer::Stop(0),
+            Timer::Start(0),
+            Timer::Arrival(0),
+            Timer::Application(0),
+            Timer::Retransmission(0),
+            Timer::Retransmission(3),
+            Timer::Alarm(0),
+        ];
+        let mut timers = Timers::default();
+        for timer in order.into_iter().rev() {
+            timers.add(Time(5), timer);
+        }
+        let come = std::iter::from_fn(|| timers.pop()).map(|(_, timer)| timer);
+        assert_eq!(come.collect::<Vec<_>>(), order);
+    }
+
+    #[test]
+    fn what_reads_or_changes_senders_from_outside_is_an_edge() {
+        let mut timers = Timers::default();
+        for (time, timer) in [
+            (1, Timer::Start(0)),
+            (2, Timer::Warmup),
+            (3, Timer::Arrival(0)),
+            (4, Timer::Sample),
+            (5, Timer::Retransmission(0)),
+            (6, Timer::Stop(0)),
+            (7, Timer::Alarm(0)),
+        ] {
+            timers.add(Time(time), timer);
+        }
+        let mut edges = Vec::new();
+        for _ in 0..8 {
+            edges.push(timers.next_edge());
+            timers.pop();
+        }
+        let [warmup, sample, stop] = [2, 4, 6].map(Time);
+        let expected = [warmup, warmup, sample, sample, stop, stop, Time::NEVER, Time::NEVER];
+        assert_eq!(edges, expected);
+    }
+
+    #[test]
+    fn a_delayed_acknowledgment_comes_before_the_packets_of_its_instant() {
+        let mut timers = Timers::default();
+        timers.add(Time(5), Timer::Wire(0));
+        assert_eq!(timers.packets_first(), Time(5));
+        timers.add(Time(5), Timer::DelayedAck(0));
+        assert_eq!((timers.packets_first(), timers.next()), (Time(4), Time(5)));
+        timers.pop();
+        assert_eq!(timers.packets_first(), Time(5));
+    }
 }

@@ -547,6 +547,61 @@ mod tests {
         assert_eq!(taken(&mut wheel), None);
     }
 
+    /// 1024 ticks of a picosecond: what lies as many ahead would fall into the present bucket.
+    #[test]
+    fn what_lies_a_whole_turn_ahead_waits_beyond_the_wheel() {
+        let mut wheel = Wheel::new(5, 5, Span(2));
+        let expected = [(7, 1), (500, 4), (1024, 0), (1030, 2), (1031, 3)];
+        for (time, slot) in expected.into_iter().rev() {
+            wheel.add(slot, Time(time));
+        }
+        assert_eq!(
+            expected.map(|_| taken(&mut wheel)),
+            expected.map(|(time, slot)| Some((Time(time), slot)))
+        );
+    }
+
+    /// The same: at 7 the event at 1030 has just come near, and another one of that instant is added.
+    #[test]
+    fn what_has_just_come_near_is_in_order_with_what_is_added() {
+        let mut wheel = Wheel::new(3, 3, Span(2));
+        wheel.add(1, Time(1030));
+        wheel.add(0, Time(7));
+        assert_eq!(taken(&mut wheel), Some((Time(7), 0)));
+        wheel.add(2, Time(1030));
+        assert_eq!(taken(&mut wheel), Some((Time(1030), 1)));
+        assert_eq!(taken(&mut wheel), Some((Time(1030), 2)));
+    }
+
+    /// All in one bucket: slot 0 comes after more than an event may pass, so it is in the crowd. Slot 18 is far away.
+    #[test]
+    fn the_crowd_is_in_order_with_the_others() {
+        let crowded = || {
+            let mut wheel = Wheel::new(19, 19, Span::from_seconds(1));
+            for slot in 1..=17 {
+                wheel.add(slot, Time(slot as u64));
+            }
+            wheel.add(0, Time(100));
+            wheel.add(18, Time::ZERO + Span::from_seconds(1000));
+            assert_eq!((wheel.crowd.len(), wheel.far.len()), (1, 1));
+            for slot in 1..=17 {
+                assert_eq!(taken(&mut wheel), Some((Time(slot as u64), slot)));
+            }
+            wheel
+        };
+        let mut alone = crowded();
+        assert_eq!(taken(&mut alone), Some((Time(100), 0)), "no bucket holds anything");
+        let mut added = crowded();
+        added.add(5, Time(100));
+        assert_eq!([(); 2].map(|()| taken(&mut added)), [0, 5].map(|slot| Some((Time(100), slot))));
+        let mut again = crowded();
+        again.add_again(17, Time(100));
+        assert_eq!(
+            [(); 2].map(|()| taken(&mut again)),
+            [0, 17].map(|slot| Some((Time(100), slot)))
+        );
+    }
+
     /// Checks a wheel, built for this mean gap, against an ordered set. `after` gives the time until the slot just taken
     /// has its next event.
     fn against_a_set(
