@@ -304,3 +304,95 @@ fn the_mean_window_ends_where_the_flow_stops() {
     assert!(ends > 1000.0, "{ends}");
     assert!(mean("20 s", "6 s", r#"stop = "5 s""#).is_nan());
 }
+
+/// Six packets at once, of which a buffer of two keeps three: what is lost comes again after a time-out. Of forty enough
+/// arrive to tell of those that are lost.
+#[test]
+fn rows_add_up_to_what_is_told_of_the_whole_run() {
+    for (window, buffer, size) in [(6, 2, 6), (40, 30, 1000)] {
+        let recording = record(
+            &format!(
+                r#"
+                duration = "5 s"
+                sample   = "100 ms"
+                [link.narrow]
+                rate   = "8 Mbit/s"
+                delay  = "10 ms"
+                buffer = "{buffer} packets"
+                [[flow]]
+                name           = "burst"
+                control        = "reno"
+                path           = ["narrow"]
+                rtt            = "100 ms"
+                packet         = "1000 B"
+                initial_window = {window}
+                size           = "{size} packets"
+                "#
+            ),
+            true,
+        );
+        let sum =
+            |table: &str, column: &str| numbers(&recording, table, column).iter().sum::<f64>();
+        let flow = &recording.summary.flows[0];
+        let again = sum("flows", "retransmitted");
+        assert!(again > 0.0 && (flow.timeouts > 0) == (window == 6), "{again} {flow:?}");
+        assert_eq!(sum("flow_series", "retransmitted"), again);
+        assert_eq!(sum("limits", "timeouts"), flow.timeouts as f64);
+        assert_eq!(sum("limits", "losses"), flow.congestion_events as f64);
+        assert_eq!(sum("link_series", "dropped"), sum("links", "dropped"));
+        assert_eq!(sum("transfers", "retransmitted"), again);
+        // Each millisecond is held by one cause at most.
+        let causes = ["window_s", "pacing_s", "receiver_s", "application_s", "recovery_s"]
+            .map(|cause| numbers(&recording, "limits", cause));
+        for row in 0..50 {
+            let held: f64 = causes.iter().map(|cause| cause[row]).sum();
+            assert!((0.0..0.1 + 1e-9).contains(&held), "{held} s in row {row}");
+        }
+        assert_eq!(numbers(&recording, "link_series", "time_s")[..4], [0.1, 0.1, 0.2, 0.2]);
+        assert!(recording.table("exchanges").is_none(), "nothing is asked for");
+    }
+}
+
+/// A packet takes 1 ms and 50 ms. The first flow is complete as the measured interval begins, so that the second is the only
+/// one in it.
+#[test]
+fn a_flow_that_is_complete_before_the_measured_interval_counts_for_nothing() {
+    let summary = run(r#"
+        duration = "200 ms"
+        warmup   = "51 ms"
+        [link.wire]
+        rate  = "8 Mbit/s"
+        delay = "50 ms"
+        [[flow]]
+        name    = "pair"
+        control = "reno"
+        count   = 2
+        path    = ["wire"]
+        rtt     = "100 ms"
+        packet  = "1000 B"
+        start   = ["0 s", "100 ms"]
+        size    = "1 packet"
+        "#);
+    assert_eq!(summary.flows[0].completion_s, Some(0.051));
+    assert_eq!(summary.flows[0].goodput_bit_s, 0.0);
+    assert!(close(summary.flows[1].goodput_bit_s, 8000.0 / 0.051));
+    assert_eq!(summary.jain["pair"], 1.0);
+}
+
+/// Six packets at once, of which three are lost, and come again after a second: in the measured interval or before it.
+#[test]
+fn a_transfer_tells_of_all_that_it_sent_again() {
+    let tells = |warmup: &str| {
+        let text = format!(
+            "duration = \"9 s\"\nwarmup = \"{warmup}\"\n[link.narrow]\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\n\
+             buffer = \"2 packets\"\n[[flow]]\nname = \"burst\"\ncontrol = \"reno\"\npath = [\"narrow\"]\n\
+             rtt = \"100 ms\"\npacket = \"1000 B\"\ninitial_window = 6\nsize = \"6 packets\"\n"
+        );
+        let recording = record(&text, false);
+        let flow = &recording.summary.flows[0];
+        assert_eq!(flow.timeouts == 0, warmup == "8 s");
+        ["retransmitted", "timeouts"].map(|column| numbers(&recording, "transfers", column)[0])
+    };
+    assert_eq!(tells("8 s"), tells("0 s"));
+    assert!(tells("8 s").iter().all(|count| *count > 0.0));
+}

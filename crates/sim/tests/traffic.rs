@@ -227,3 +227,107 @@ fn transfers_know_their_place_in_the_order_of_arrival() {
         "{arrived} arrived, the last that is complete is {last}"
     );
 }
+
+/// A packet of 1000 bytes takes a millisecond and 50 ms to its receiver; its acknowledgment 0.04 ms and 50 ms back.
+fn listed(top: &str, traffic: &str) -> Recording {
+    record(&format!(
+        "{top}\n[link.wire]\nrate = \"8 Mbit/s\"\ndelay = \"50 ms\"\nbuffer = \"100 packets\"\n[[traffic]]\nname = \"listed\"\n\
+         control = \"reno\"\npath = [\"wire\"]\nrtt = \"100 ms\"\npacket = \"1000 B\"\n{traffic}\n"
+    ))
+}
+
+/// One packet, sent at once: it arrives at 51 ms. What happens as the measured interval begins, and as it ends, is in it.
+#[test]
+fn a_transfer_counts_where_it_is_complete() {
+    let one = "replay = { tick = \"1 ms\", list = \"0 1000\" }";
+    for (warmup, duration, completed, sent) in [
+        ("0 s", "51 ms", 1, 1),
+        ("0 s", "50.999 ms", 0, 1),
+        ("51 ms", "200 ms", 1, 0),
+        ("51.001 ms", "200 ms", 0, 0),
+    ] {
+        let top = format!("duration = \"{duration}\"\nwarmup = \"{warmup}\"");
+        let recording = listed(&top, one);
+        let told = &recording.summary.traffic["listed"];
+        assert_eq!((&told["arrived"], &told["completed"]), (&1.into(), &completed.into()), "{top}");
+        assert_eq!(told["data_sent"], sent, "{top}");
+        let times = reals(recording.table("transfers").expect("the table"), "completion_s");
+        assert_eq!(times[0].is_nan(), duration == "50.999 ms", "{top}");
+    }
+    // One that begins with the interval is sent in it, and its size is told in bytes of packets.
+    let recording = listed(
+        "duration = \"1 s\"\nwarmup = \"200 ms\"",
+        "replay = { tick = \"1 ms\", list = \"200 1500\" }",
+    );
+    assert_eq!(recording.summary.traffic["listed"]["data_sent"], 2);
+    assert_eq!(recording.summary.traffic["listed"]["goodput_bit_s"], 16_000.0 / 0.8);
+    let table = recording.table("transfers").expect("the table");
+    assert_eq!((counts(table, "packets"), counts(table, "bytes")), (&[2][..], &[2000][..]));
+}
+
+#[test]
+fn no_transfer_of_a_list_or_at_random_arrives_when_the_group_has_stopped() {
+    let recording = listed(
+        "duration = \"1 s\"",
+        "stop = \"10 ms\"\nreplay = { tick = \"1 ms\", list = \"0 1000,5 1000,5 1000\" }",
+    );
+    assert_eq!(recording.summary.traffic["listed"]["arrived"], 2);
+    let recording = listed(
+        "duration = \"4 s\"",
+        "arrivals = { poisson = \"100 /s\" }\nsize = \"1 packet\"\nstart = \"1 s\"\nstop = \"3 s\"",
+    );
+    let starts = reals(recording.table("transfers").expect("the table"), "start_s");
+    // 200, give or take 14.
+    assert!(starts.len().abs_diff(200) < 60, "{}", starts.len());
+    assert!(starts.iter().all(|start| (1.0..3.0).contains(start)));
+}
+
+/// A long flow of two packets, from 10 ms on: they arrive 51 and 52 ms later, and the acknowledgment of the second 50.04 ms
+/// after that, as the run ends. One without an end is none.
+#[test]
+fn a_long_flow_of_a_size_is_a_transfer_too() {
+    let recording = record(
+        r#"
+        duration = "112.04 ms"
+        [link.wire]
+        rate   = "8 Mbit/s"
+        delay  = "50 ms"
+        [[flow]]
+        name    = "endless"
+        control = "reno"
+        path    = ["wire"]
+        reverse = true
+        rtt     = "100 ms"
+        start   = "112 ms"
+        [[flow]]
+        name    = "long"
+        control = "reno"
+        path    = ["wire"]
+        rtt     = "100 ms"
+        packet  = "1000 B"
+        size    = "1001 B"
+        start   = "10 ms"
+        [[traffic]]
+        name    = "short"
+        control = "reno"
+        path    = ["wire"]
+        rtt     = "100 ms"
+        packet  = "500 B"
+        replay  = { tick = "1 ms", list = "100 500" }
+        "#,
+    );
+    let table = recording.table("transfers").expect("the table");
+    assert_eq!((counts(table, "index"), counts(table, "bytes")), (&[0, 0][..], &[2000, 500][..]));
+    assert_eq!(table.rows(), 2);
+    let Column::Word(groups, names) = &table.columns[0].1 else { panic!("{table:?}") };
+    assert_eq!(
+        groups.iter().map(|group| &*names[*group as usize]).collect::<Vec<_>>(),
+        ["long", "short"]
+    );
+    for (column, expected) in
+        [("start_s", 0.01), ("completion_s", 0.052), ("acknowledged_s", 0.10204)]
+    {
+        let found = reals(table, column)[0];
+        assert!((found - expected).abs() < 1e-12, "{column}: {found}");
+    }
+}
