@@ -555,4 +555,110 @@ mod tests {
         assert!((rows - (1e6 - 1.0)).abs() < 1.0, "{rows}");
         assert_eq!(many.largest, Share::Rows);
     }
+
+    /// Data packets for a minute over a link of 1 Gbit/s there and 100 Mbit/s back, with these keys of the link, and these
+    /// groups of flows or of traffic, which have packets of 1500 bytes and round trips of 20 ms.
+    fn packets(link: &str, groups: &[&str]) -> f64 {
+        let mut text = format!(
+            "duration = \"60 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n\
+             reverse = {{ rate = \"100 Mbit/s\", loss = 0 }}\n{link}\n"
+        );
+        text.extend(groups.iter().enumerate().map(|(index, group)| {
+            let kind = if group.contains("arrivals") { "traffic" } else { "flow" };
+            format!(
+                "[[{kind}]]\nname = \"g{index}\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n{group}\n"
+            )
+        }));
+        let scenario = Scenario::read(&text, "a test", &[], None).expect("a right scenario");
+        WorkEstimate::of(&scenario, KEEP).packets
+    }
+
+    #[track_caller]
+    fn assert_packets(groups: &[&str], expected: f64) {
+        let found = packets("", groups);
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} packets of {groups:?}");
+    }
+
+    #[test]
+    fn flows_send_what_they_have_while_they_last() {
+        assert_packets(&["size = \"1.5 MB\""], 1000.0);
+        assert_packets(&["size = \"1.5 MB\"\ncount = 3"], 3000.0);
+        // 83 333 packets per second.
+        assert_packets(&["stop = \"6 s\""], 500_000.0);
+        assert_packets(&["start = \"59.4 s\""], 50_000.0);
+        assert_packets(&["access = \"12 Mbit/s\""], 60_000.0);
+        assert_packets(&["reverse = true"], 500_000.0);
+        // Twenty packets every 20 ms.
+        assert_packets(&["max_window = 20"], 60_000.0);
+        // What crosses a link shares it.
+        assert_packets(&["count = 2", "size = \"1 TB\""], 5_000_000.0);
+    }
+
+    #[test]
+    fn applications_send_what_they_write_or_are_asked_for() {
+        let constant = "application = { kind = \"constant\", rate = \"12 Mbit/s\" }";
+        assert_packets(&[constant], 60_000.0);
+        assert_packets(&[&format!("{constant}\ncount = 2\nstop = \"30 s\"")], 60_000.0);
+        let turns = "application = { kind = \"on-off\", rate = \"12 Mbit/s\", on = \"1 s\", off = \"3 s\" }";
+        assert_packets(&[turns], 15_000.0);
+        // A round trip, 78.8 ms of thinking and 1.2 ms for 100 packets: ten times a second 101 packets with the request.
+        let client = "application = { kind = \"request-response\", request = \"100 B\", response = \"150 kB\", \
+                      think = \"78.8 ms\" }";
+        assert_packets(&[client], 60_600.0);
+        // One object alone, then six, and six again: three round trips, 38.44 ms of thinking and 1.56 ms for 130 packets.
+        let pages = "application = { kind = \"web\", request = \"100 B\", objects = 13, object = \"15 kB\", \
+                     connections = 6, think = \"38.44 ms\" }";
+        assert_packets(&[pages], 600.0 * (130.0 + 13.0));
+        // Chunks of 1000 packets and a request: as many as it plays, and what it may hold at the end.
+        let video = "application = { kind = \"video\", request = \"100 B\", chunk = \"1 s\", buffer = \"10 s\", \
+                     rule = \"throughput\", ladder = [\"1 Mbit/s\", \"12 Mbit/s\"] }";
+        assert_packets(&[video], 70.0 * 1001.0);
+    }
+
+    #[test]
+    fn short_flows_are_as_many_as_arrive() {
+        let traffic = |more: &str| format!("arrivals = {{ poisson = \"100 /s\" }}\n{more}");
+        assert_packets(&[&traffic("size = \"15 kB\"")], 60_000.0);
+        assert_packets(&[&traffic("size = \"15 kB\"\ncount = 500")], 5000.0);
+        assert_packets(&[&traffic("size = \"15 kB\"\ncount = 9000")], 60_000.0);
+        assert_packets(
+            &[&traffic("size = \"15 kB\"\nstart = \"20 s\"\nstop = \"50 s\"")],
+            30_000.0,
+        );
+        assert_packets(&[&traffic("size = \"100 B\"")], 6000.0);
+    }
+
+    /// Only what is lost on its own way keeps a window small.
+    #[test]
+    fn losses_count_in_the_direction_of_the_data() {
+        let sent = packets("loss = 2e-4", &[""]);
+        assert!((sent / (100.0 * 3000.0) - 1.0).abs() < 0.1, "{sent}");
+        let back = packets("loss = 2e-4", &["reverse = true"]);
+        assert!((back - 500_000.0).abs() < 1.0, "{back}");
+    }
+
+    /// What a run takes beside its transfers and rows: with an unlimited queue, all windows.
+    #[test]
+    fn windows_are_under_way_as_far_as_they_grow() {
+        let memory = |flow: &str| {
+            let text = format!(
+                "duration = \"60 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\nbuffer = \"unlimited\"\n\
+                 [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n{flow}\n"
+            );
+            let scenario = Scenario::read(&text, "a test", &[], None).expect("a right scenario");
+            let needed = WorkEstimate::of(&scenario, Keep { rows: false, transfers: false });
+            needed.memory - LINK
+        };
+        let each = PACKET + LEVEL;
+        assert_eq!(memory("initial_threshold = 100"), FLOW + 200.0 * each);
+        assert_eq!(memory("initial_threshold = 100\nmax_window = 50"), FLOW + 50.0 * each);
+        let by_time = "initial_threshold = 100\nrecovery = \"rack\"";
+        assert_eq!(memory(by_time), FLOW + 200.0 * (each + DEPARTURE));
+        // First windows leave at once, but no more than there is to send.
+        assert_eq!(
+            memory("max_window = 2\ninitial_window = 30\ncount = 2"),
+            2.0 * FLOW + 60.0 * each
+        );
+        assert_eq!(memory("initial_window = 1e6\nsize = \"15 kB\""), FLOW + 10.0 * each);
+    }
 }
