@@ -276,4 +276,17 @@ mod tests {
         assert_eq!((next, event), (at(20_750), Event::Begin));
         assert_eq!(player.level, Span::from_millis(11_500));
     }
+
+    /// It holds a second from 4 s on, and is looked at again when the measured interval has begun at 10 s.
+    #[test]
+    fn a_stall_counts_where_it_begins_and_its_time_where_it_passes() {
+        let (mut player, _) = player("rule = \"throughput\"");
+        let what = Application::Video(player.video.clone());
+        let mut audience = Audience::new(what, 1, (at(10_000), at(30_000)));
+        player.answered(at(4_000), &mut asked(125, 3_900), (&mut audience, 0));
+        player.answered(at(12_000), &mut asked(125, 11_900), (&mut audience, 0));
+        player.play_until(at(14_000), &mut audience);
+        let told = audience.told(Bytes(0));
+        assert_eq!((&told["stalls"], &told["stalled"]), (&1.into(), &0.15.into()));
+    }
 }
