@@ -81,6 +81,18 @@ fn nothing_leaves_during_an_outage() {
     assert_eq!(numbers(&recording, "flows", "delivered"), [1.0]);
 }
 
+/// The last bit of the second packet is sent as the outage begins, at 2 ms. The third waits for its end, at 6 ms.
+#[test]
+fn what_has_been_sent_by_an_outage_does_not_wait_for_its_end() {
+    let out = "[[link.narrow.change]]\nat = \"2 ms\"\nrate = \"0 bit/s\"";
+    let back = "[[link.narrow.change]]\nat = \"6 ms\"\nrate = \"8 Mbit/s\"";
+    for (count, expected) in [(2, 12e-3), (3, 17e-3)] {
+        let found = completion(&burst(count, &format!("{out}\n{back}")));
+        assert!(close(found, expected), "{count} packets: {found}");
+    }
+    assert!(close(completion(&burst(2, out)), 12e-3), "the rate need never return");
+}
+
 /// From 8 to 16 Mbit/s in 8 ms a link carries 12 Mbit/s on average, which is twelve packets: the last leaves at the end
 /// of the ramp.
 #[test]

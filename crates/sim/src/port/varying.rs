@@ -211,6 +211,11 @@ impl Line for VaryingLine {
                     }
                     work -= rate * (until - now).0;
                     now = until;
+                    // What has been sent by then waits for no rate, which might be zero.
+                    if work == 0 {
+                        *carry = 0;
+                        return now.min(LATEST);
+                    }
                 }
             }
             Service::Trace { trace, next, left } => {
