@@ -68,3 +68,42 @@ fn both_servers_give_the_same_for_a_list() {
     };
     assert_eq!(run(Options::default()), run(Options::default().stepwise(true)));
 }
+
+/// Packets of 1000 bytes over one link and of 500 over another, one flow after the other, each in the place of the one
+/// before it: 15 ms, 1 ms, 20 ms and 15 ms, or 10 ms, 0.5 ms, 30 ms and 10 ms. An acknowledgment takes 0.04 ms.
+#[test]
+fn a_flow_in_the_place_of_another_goes_its_own_way() {
+    let group = |link: &str, packet: u32, at: u32| {
+        format!(
+            "[[traffic]]\nname = \"{link}\"\ncontrol = \"reno\"\npath = [\"{link}\"]\nrtt = \"100 ms\"\n\
+             packet = \"{packet} B\"\nreplay = {{ tick = \"1 ms\", list = \"{at} {packet},400 {packet}\" }}\n"
+        )
+    };
+    let link = |name: &str, delay: u32| {
+        format!(
+            "[link.{name}]\nrate = \"8 Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"90 packets\"\n"
+        )
+    };
+    let text = "duration = \"1 s\"\n".to_owned()
+        + &link("near", 20)
+        + &link("far", 30)
+        + &group("near", 1000, 0)
+        + &group("far", 500, 200);
+    let scenario = support::read(&text);
+    for in_order in [false, true] {
+        let mut simulation =
+            Simulation::with_options(&scenario, Options::default().in_order(in_order));
+        assert_eq!(simulation.takes_turns(), !in_order);
+        while simulation.advance(1000) {}
+        let recording = simulation.finish();
+        for (column, near, far) in
+            [("completion_s", 51e-3, 50.5e-3), ("acknowledged_s", 101.04e-3, 100.54e-3)]
+        {
+            let found = numbers(&recording, "transfers", column);
+            for (found, expected) in found.iter().zip([near, near, far, far]) {
+                assert!((found - expected).abs() < 1e-12, "{column}: {found}");
+            }
+            assert_eq!(found.len(), 4);
+        }
+    }
+}

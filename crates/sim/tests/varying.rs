@@ -526,3 +526,15 @@ fn a_link_holds_acknowledgments_and_no_data() {
     assert!(close(told("acknowledged_s"), 28.16e-3), "{}", told("acknowledged_s"));
     assert_eq!(numbers(&recording, "links", "arrived"), [4.0, 4.0]);
 }
+
+/// A third of 3000 packets is lost whether or not the wire does anything else to them: 1000, give or take 26.
+#[test]
+fn a_wire_with_impairments_loses_what_it_would_lose_without() {
+    for keys in ["loss = 0.333333", "loss = 0.333333\necn = \"bleached\""] {
+        let text =
+            burst(3000, keys).replace("100 packets", "3000 packets").replace("200 ms", "4 s");
+        let lost = of(&run(&text), "narrow", "forward", "corrupted");
+        let sent = of(&run(&text), "narrow", "forward", "arrived");
+        assert!((lost / sent - 0.333_333).abs() < 0.045, "{lost} of {sent}");
+    }
+}
