@@ -2,6 +2,7 @@
 
 use longfat_sim::Simulation;
 use longfat_sim::trace::{Phase, Stream, TraceEvent, What};
+use longfat_units::{Span, Time};
 
 use crate::support::read;
 
@@ -174,4 +175,40 @@ fn a_trace_changes_nothing_where_duplicates_do_not_tell_all() {
         };
         assert_eq!(sent(true), sent(false), "{recovery}");
     }
+}
+
+/// Two clients: the first two flows carry their responses, the next two their requests.
+#[test]
+fn requests_of_each_client_are_a_stream_of_their_own() {
+    let text = BURST.replace("duration = \"210 ms\"", "duration = \"1 s\"")
+        + "count = 2\napplication = { kind = \"request-response\", response = \"3 packets\" }";
+    let streams = |chosen: fn(Stream) -> bool| {
+        let mut streams: Vec<Stream> =
+            trace(&text, false, chosen).iter().map(|event| event.stream).collect();
+        streams.sort();
+        streams.dedup();
+        streams
+    };
+    let all =
+        [Stream::Long(0, 0), Stream::Long(0, 1), Stream::Requests(0, 2), Stream::Requests(0, 3)];
+    assert_eq!(streams(|_| true), all);
+    assert_eq!(streams(|stream| stream == Stream::Requests(0, 3)), all[3..]);
+}
+
+#[test]
+fn what_is_no_longer_traced_is_forgotten() {
+    let text = BURST.to_owned()
+        + "[[traffic]]\nname = \"short\"\ncontrol = \"reno\"\npath = [\"narrow\"]\nrtt = \"100 ms\"\n\
+           replay = { tick = \"1 ms\", list = \"0 100,200 100\" }";
+    let mut simulation = Simulation::new(&read(&text), false);
+    simulation.trace(false, |stream| matches!(stream, Stream::Short(..)));
+    simulation.advance_to(Time::ZERO + Span::from_millis(190));
+    simulation.stop_tracing();
+    while simulation.advance(100) {}
+    assert!(simulation.take_trace(true).is_empty());
+    let short = trace(&text, false, |stream| matches!(stream, Stream::Short(..)));
+    assert!(
+        !short.is_empty() && short.iter().all(|event| matches!(event.stream, Stream::Short(..)))
+    );
+    assert!(trace(&text, false, |_| false).is_empty());
 }
