@@ -181,6 +181,18 @@ pub(crate) fn linear_link(
     }
 }
 
+/// Does the queue rest where RED's probability jumps? Its price is then between the two sides of the jump: the average
+/// goes to and fro across it.
+pub(crate) fn is_at_jump(link: &LinkPlan, price: f64, queue: f64) -> bool {
+    match link.price {
+        Price::Red(red) => {
+            let jumps = !red.gentle && red.max_p < 1.0 && red.max < link.buffer;
+            jumps && queue >= red.max && price > red.max_p
+        }
+        Price::Avq { .. } | Price::Overflow | Price::Loss => false,
+    }
+}
+
 /// What a packet of a flow meets at rest.
 fn chances(plan: &NetworkPlan, flow: &FlowPlan, rest: &Equilibrium) -> Chances {
     let mut chances = Chances { marks: 0.0, losses: flow.loss };

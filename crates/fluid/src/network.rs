@@ -330,6 +330,15 @@ pub enum FluidError {
         /// The flow.
         flow: String,
     },
+    /// Stability of a queue whose price jumps where it settles.
+    #[error(
+        "link `{link}` settles where its RED goes from `max_p` to 1 at once, and at a jump no linear equation holds: they \
+         cannot say whether it is stable. Make it `gentle`, solve the equations in time, or ask for the equilibrium alone"
+    )]
+    AtJump {
+        /// The link.
+        link: String,
+    },
     /// Windows that nothing holds.
     #[error(
         "nothing holds the window of flow `{flow}`: {why}. Give a link of its path a loss probability or another \

@@ -28,7 +28,9 @@ use nalgebra::DMatrix;
 
 use crate::GoOn;
 use crate::equilibrium::Equilibrium;
-use crate::linear::{LinearFlow, LinearLink, Number, heeds_age, linear_flow, linear_link};
+use crate::linear::{
+    LinearFlow, LinearLink, Number, heeds_age, is_at_jump, linear_flow, linear_link,
+};
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::NetworkPlan;
 
@@ -44,12 +46,18 @@ pub struct Stability {
 }
 
 /// Can the linear equations judge a network where it settles? They leave out how the mean time since the last event
-/// moves with the rate and the prices.
+/// moves with the rate and the prices, and a price that jumps has no slope.
 ///
 /// # Errors
-/// [`FluidError::AgeOfLosses`] if what a flow adds depends on that time.
+/// [`FluidError::AgeOfLosses`] if what a flow adds depends on that time, [`FluidError::AtJump`] if a link settles where a
+/// RED that is not gentle goes to 1.
 pub fn can_be_judged(network: &FluidNetwork, rest: &Equilibrium) -> Result<(), FluidError> {
     let plan = NetworkPlan::new(network);
+    for ((link, at), state) in network.links.iter().zip(&plan.links).zip(&rest.links) {
+        if is_at_jump(at, state.price, state.queue) {
+            return Err(FluidError::AtJump { link: link.name.clone() });
+        }
+    }
     for (flow, state) in plan.flows.iter().zip(&rest.flows) {
         if state.window > 0.0 && heeds_age(&plan, flow, state, rest) {
             return Err(FluidError::AgeOfLosses { flow: flow.flow.name.clone() });

@@ -251,3 +251,31 @@ fn a_law_that_heeds_the_age_of_losses_is_not_judged() {
     assert_eq!(can(&network(50.0)), Ok(()));
     assert_eq!(can(&network(1e5)), Err(FluidError::AgeOfLosses { flow: "flow".into() }));
 }
+
+/// Ten Reno flows of 50 packets per second and a round trip of 0.1 s. Where RED goes from 0.02 to 1 at once, at 0.04 s, they
+/// settle with 50 · 0.14 = 7 segments each, p = 2/49 = 0.041: above 0.02, so at the jump, and the equations swing for ever.
+/// Where it is gentle the price has a slope, and with a `max_p` of 0.05 they settle below the jump.
+#[test]
+fn a_queue_that_rests_at_the_jump_of_its_red_is_not_judged() {
+    let network = |gentle: bool, max_p: f64| {
+        let red = RedPrice { min: 0.01, max: 0.04, max_p, gentle, averaging: 1.0, marks: true };
+        let mut link = link(500.0, Price::Red(red));
+        link.buffer = Some(Span::from_millis(400));
+        let flows = (0..10).map(|_| flow(law("reno", &[]), Span::from_millis(100))).collect();
+        single(link, flows, 300.0)
+    };
+    let can = |network: &FluidNetwork| {
+        let rest = equilibrium(network).unwrap_or_else(|error| panic!("{error}"));
+        can_be_judged(network, &rest)
+    };
+    let jump = network(false, 0.02);
+    let rest = equilibrium(&jump).unwrap_or_else(|error| panic!("{error}"));
+    assert_near(rest.links[0].queue, 0.04, 1e-9, "the queue");
+    assert_near(rest.links[0].price, 2.0 / 49.0, 1e-4, "the price");
+    assert_eq!(can(&jump), Err(FluidError::AtJump { link: "link".into() }));
+    let late = &mean_field(&jump, 1.0).flows[0].window[200..];
+    let most = late.iter().copied().fold(0.0, f64::max);
+    assert!(most > 7.5, "up to {most} segments");
+    assert_eq!(can(&network(true, 0.02)), Ok(()));
+    assert_eq!(can(&network(false, 0.05)), Ok(()));
+}
