@@ -553,14 +553,30 @@ fn is_free(open: f64, z: f64) -> bool {
 fn highest_level(link: &LinkPlan) -> f64 {
     match link.price {
         Price::Loss | Price::Avq { .. } => 1.0,
-        Price::Overflow => finite(link.buffer) + 1.0,
-        Price::Red(red) => steep(link, red) + 1.0,
+        Price::Overflow => room(finite(link.buffer)) + 1.0,
+        Price::Red(red) => room(steep(link, red)) + 1.0,
     }
 }
 
-/// An unlimited buffer counts as longer than anything else.
+/// An unlimited buffer counts as longer than anything else, in seconds.
+const UNLIMITED: f64 = 1e6;
+/// Where the levels of a queue end and those of prices begin.
+const ROOM: f64 = 1e-6;
+
+/// The levels that belong to a queue of up to `full` seconds. Prices begin beyond them, so they must be small where prices
+/// are: next to a tenth of a second, rounding leaves little of the 1e-12 at which Reno has a million segments. A queue that
+/// nobody fills needs no room for prices, and its levels are its seconds.
+fn room(full: f64) -> f64 {
+    if full < UNLIMITED { full.min(ROOM) } else { full }
+}
+
+/// Seconds of queue per level.
+fn per_level(full: f64) -> f64 {
+    if full > 0.0 { full / room(full) } else { 1.0 }
+}
+
 fn finite(buffer: f64) -> f64 {
-    buffer.min(1e6)
+    buffer.min(UNLIMITED)
 }
 
 /// The queue at which RED's price becomes steep: a full buffer, or the jump at its last threshold.
@@ -579,19 +595,20 @@ fn level(link: &LinkPlan, z: f64) -> Level {
         Price::Overflow => overflowing(link, z, finite(link.buffer), 0.0),
         Price::Red(red) => {
             let top = steep(link, red);
-            let (price, price_slope) = red.probability(z.min(top * (1.0 - 1e-12)));
-            if z <= top {
+            let queue = z * per_level(top);
+            let (price, price_slope) = red.probability(queue.min(top * (1.0 - 1e-12)));
+            if z <= room(top) {
                 Level {
                     price,
-                    price_slope,
-                    queue: z,
-                    queue_slope: 1.0,
+                    price_slope: price_slope * per_level(top),
+                    queue,
+                    queue_slope: per_level(top),
                     supply: capacity,
                     ..Level::default()
                 }
             } else if top < finite(link.buffer) {
                 // The jump of a RED that is not gentle: marks, no overflow.
-                let share = z - top;
+                let share = z - room(top);
                 Level {
                     price: price + share * (1.0 - price),
                     price_slope: 1.0 - price,
@@ -609,10 +626,16 @@ fn level(link: &LinkPlan, z: f64) -> Level {
 /// Beyond a full buffer of `full` seconds, where the price is already `before`: p = before + (1 - before) (X - C)/X.
 fn overflowing(link: &LinkPlan, z: f64, full: f64, before: f64) -> Level {
     let capacity = link.capacity;
-    if z <= full {
-        return Level { queue: z, queue_slope: 1.0, supply: capacity, ..Level::default() };
+    if z <= room(full) {
+        let slope = per_level(full);
+        return Level {
+            queue: z * slope,
+            queue_slope: slope,
+            supply: capacity,
+            ..Level::default()
+        };
     }
-    let lost = z - full;
+    let lost = z - room(full);
     Level {
         price: before + (1.0 - before) * lost,
         price_slope: 1.0 - before,

@@ -5,7 +5,7 @@ use crate::support::{AVQ, assert_near, flow, law, link, mean_field, single};
 use longfat_fluid::{
     Equilibrium, FluidError, FluidLink, FluidNetwork, Price, RedPrice, averaging, equilibrium,
 };
-use longfat_units::Span;
+use longfat_units::{Rate, Span};
 
 const SECOND: Span = Span::from_seconds(1);
 
@@ -256,5 +256,22 @@ fn hybla_gives_every_round_trip_the_same_rate() {
         let rest = rest.expect("it settles");
         let measured = rest.flows[1].window / rest.flows[0].window;
         assert_near(measured, ratio, 1e-3, &format!("{name}: 200 ms to 50 ms"));
+    }
+}
+
+/// A lone Reno flow that fills a path of 0.1 s and a buffer of as much: at 100 Gbit/s that is 1.67 million segments, at
+/// p = 2/w² = 7.2e-13.
+#[test]
+fn prices_are_found_however_small_they_are() {
+    for gigabits in [1, 10, 100, 1000] {
+        let mut link = link(1.0, Price::Overflow);
+        link.rate = Rate(gigabits * 1_000_000_000);
+        link.buffer = Some(Span::from_millis(100));
+        let flows = vec![flow(law("reno", &[]), Span::from_millis(100))];
+        let rest = settled(&single(link, flows, 10.0));
+        let window = 0.2 * gigabits as f64 * 1e9 / 12_000.0;
+        assert_near(rest.flows[0].window, window, 1e-6, "the window");
+        assert_near(rest.links[0].price, 2.0 / (window * window), 1e-5, "the price");
+        assert_near(rest.links[0].queue, 0.1, 1e-9, "the queue");
     }
 }
