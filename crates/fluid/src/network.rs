@@ -439,3 +439,35 @@ impl RedPrice {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From 1 s to 3 s the probability rises to 0.2, and to 1 at twice 3 s where RED is gentle.
+    #[test]
+    fn red_rises_to_its_maximum_and_then_to_one() {
+        let gentle =
+            RedPrice { min: 1.0, max: 3.0, max_p: 0.2, gentle: true, averaging: 1.0, marks: true };
+        let near = |red: &RedPrice, average: f64, probability: f64, slope: f64| {
+            let found = red.probability(average);
+            let off = (found.0 - probability).abs().max((found.1 - slope).abs());
+            assert!(off < 1e-12, "{found:?} at {average}");
+        };
+        for (average, probability, slope) in [
+            (0.5, 0.0, 0.0),
+            (1.0, 0.0, 0.0),
+            (2.0, 0.1, 0.1),
+            (3.0, 0.2, 0.8 / 3.0),
+            (4.5, 0.6, 0.8 / 3.0),
+            (6.0, 1.0, 0.0),
+            (8.0, 1.0, 0.0),
+        ] {
+            near(&gentle, average, probability, slope);
+        }
+        let abrupt = RedPrice { gentle: false, ..gentle };
+        near(&abrupt, 2.0, 0.1, 0.1);
+        near(&abrupt, 3.0, 1.0, 0.0);
+        near(&abrupt, 4.5, 1.0, 0.0);
+    }
+}

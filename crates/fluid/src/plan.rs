@@ -321,3 +321,256 @@ impl FluidNetwork {
         FluidError::NotFinite { flow: flow.map(|flow| flow.name.clone()), at }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longfat_control::{CONTROLLERS, SlowStart};
+    use longfat_units::{Bytes, Rate};
+
+    use super::*;
+    use crate::network::{FluidLink, Load};
+
+    /// A capacity of 100 bit/s and a buffer of 2 s.
+    fn link(price: Price) -> LinkPlan {
+        LinkPlan {
+            capacity: 100.0,
+            loss: 0.0,
+            buffer: 2.0,
+            price,
+            crossing: Vec::new(),
+            spare: None,
+        }
+    }
+
+    /// A tenth at 1 s of average queue.
+    fn red(marks: bool) -> Price {
+        let (min, max, max_p) = (0.5, 3.0, 0.5);
+        Price::Red(RedPrice { min, max, max_p, gentle: true, averaging: 4.0, marks })
+    }
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+    }
+
+    fn at(window: f64) -> OperatingPoint {
+        OperatingPoint {
+            window,
+            epoch_window: window,
+            rtt: 10.0,
+            since_event: None,
+            phase: Phase::CongestionAvoidance,
+            spare: 0.0,
+        }
+    }
+
+    /// Four links with delays of 1, 2, 3 and 4 s, and flows over all of them with these round trips.
+    fn chain(round_trips: &[u64]) -> FluidNetwork {
+        let link = |(index, loss): (u64, f64)| FluidLink {
+            name: "link".into(),
+            rate: Rate(1000),
+            delay: Span::from_seconds(index + 1),
+            loss,
+            buffer: None,
+            price: Price::Loss,
+            spare: None,
+        };
+        let reno = CONTROLLERS.iter().find(|entry| entry.name == "reno").expect("a controller");
+        let law = reno.law.as_ref().expect("a window law")(&reno.defaults());
+        let flow = |&rtt: &u64| FluidFlow {
+            name: "flow".into(),
+            law: law.clone(),
+            route: vec![0, 1, 2, 3],
+            rtt: Span::from_seconds(rtt),
+            packet: Bytes(100),
+            start: Span::from_seconds(10),
+            stop: Some(Span::from_seconds(20)),
+            initial_window: Segments(4.0),
+            initial_threshold: Some(Segments(4.0)),
+            slow_start: SlowStart::Standard,
+            max_window: None,
+            pacing: None,
+        };
+        FluidNetwork {
+            links: (0..).zip([0.125, 0.25, 0.0, 0.0625]).map(link).collect(),
+            flows: round_trips.iter().map(flow).collect(),
+            loads: Vec::new(),
+            warmup: Span::ZERO,
+            duration: Span::from_seconds(30),
+            seed: 1,
+        }
+    }
+
+    /// A hundredth of the shortest round trip is kept clear at either end.
+    #[test]
+    fn a_link_lags_behind_the_first_by_the_delays_in_between() {
+        let lags = |round_trips: &[u64], flow: usize| {
+            let plan = NetworkPlan::new(&chain(round_trips));
+            plan.flows[flow].hops.iter().map(|&(_, lag)| lag).collect::<Vec<_>>()
+        };
+        assert_eq!(lags(&[10, 50], 0), [0.0, 1.0, 3.0, 6.0]);
+        assert_eq!(lags(&[5, 50], 0), [0.0, 1.0, 3.0, 4.95], "no way back is shorter");
+        assert_eq!(lags(&[50, 5], 0), [0.0, 1.0, 3.0, 6.0], "of the longer one");
+        assert_eq!(lags(&[150, 250], 1), [0.0, 0.0, 3.0, 6.0], "one second is negligible");
+        let plan = NetworkPlan::new(&chain(&[10]));
+        assert_eq!(plan.links[2].crossing, [(0, 3.0)]);
+        assert_eq!(plan.flows[0].loss, 0.4375, "corruption adds up");
+    }
+
+    #[test]
+    fn what_starts_at_an_instant_is_there_and_what_stops_then_is_not() {
+        let mut network = chain(&[10]);
+        let plan = NetworkPlan::new(&network);
+        let there = [9.9, 10.0, 19.9, 20.0].map(|t| plan.flows[0].is_active(t));
+        assert_eq!(there, [false, true, true, false]);
+        let (start, stop) = (network.flows[0].start, network.flows[0].stop);
+        network.loads.push(Load { route: vec![1, 2], rate: 7.0, start, stop });
+        for (t, rate) in [(9.9, 0.0), (10.0, 7.0), (19.9, 7.0), (20.0, 0.0)] {
+            let mut loads = [1.0; 4];
+            NetworkPlan::add_loads(&network, t, &mut loads);
+            assert_eq!(loads, [1.0, 1.0 + rate, 1.0 + rate, 1.0]);
+        }
+    }
+
+    /// Half of it, but no less than two segments, and never more than there was. At its threshold a window is no longer in
+    /// slow start.
+    #[test]
+    fn a_loss_leaves_two_segments_where_there_are_as_many() {
+        let flow = &NetworkPlan::new(&chain(&[10])).flows[0];
+        for (window, left) in [(10.0, 5.0), (3.0, 2.0), (1.5, 1.5)] {
+            assert_eq!(flow.left(window, &at(window), Cause::Loss), left);
+        }
+        assert_eq!(flow.beginning(true), (4.0, Phase::CongestionAvoidance));
+        assert_eq!(flow.beginning(false).0, 0.0);
+    }
+
+    /// RFC 3742: a segment for each acknowledged one up to a hundred, from there one for each floor(w/50).
+    #[test]
+    fn limited_slow_start_slows_above_a_hundred_segments() {
+        let mut network = chain(&[10]);
+        network.flows[0].slow_start = SlowStart::Limited;
+        let flow = &NetworkPlan::new(&network).flows[0];
+        for (window, gain) in [(100.0, 1.0), (120.0, 0.5), (155.0, 1.0 / 3.0)] {
+            let point = OperatingPoint { phase: Phase::SlowStart, ..at(window) };
+            near(flow.gain(&flow.operating(&point)), gain);
+        }
+    }
+
+    /// At 125 bit/s a fifth is too much, and half with a virtual capacity of 62.5.
+    #[test]
+    fn prices_are_the_share_of_what_does_not_fit() {
+        let avq = link(Price::Avq { utilisation: 0.9, adaptation: 0.5 });
+        near(price(&avq, 125.0, &[1.0]), 0.2);
+        near(price(&avq, 125.0, &[0.625]), 0.5);
+        near(price(&avq, 50.0, &[0.625]), 0.0);
+        let full = link(Price::Overflow);
+        near(price(&full, 125.0, &[2.0]), 0.2);
+        near(price(&full, 125.0, &[1.9]), 0.0);
+        near(price(&full, 75.0, &[2.0]), 0.0);
+        // Of the nine tenths that RED spares, a fifth does not fit. Its average decides, not the queue.
+        near(price(&link(red(true)), 125.0, &[2.0, 1.0]), 0.1 + 0.9 * 0.2);
+        near(price(&link(red(true)), 125.0, &[1.9, 1.0]), 0.1);
+        near(price(&link(Price::Loss), 125.0, &[]), 0.0);
+    }
+
+    #[test]
+    fn virtual_queues_and_red_mark_and_full_buffers_lose() {
+        let avq = Price::Avq { utilisation: 1.0, adaptation: 0.5 };
+        for (price, marks) in [
+            (avq, true),
+            (red(true), true),
+            (red(false), false),
+            (Price::Overflow, false),
+            (Price::Loss, false),
+        ] {
+            assert_eq!(link(price).marks(), marks, "{price:?}");
+        }
+    }
+
+    fn slopes<const N: usize>(link: &LinkPlan, load: f64, state: [f64; N]) -> [f64; N] {
+        let mut slope = [9.0; N];
+        link_slope(link, load, &state, &mut slope);
+        slope
+    }
+
+    /// 125 bit/s where 100 fit add a quarter of a second per second, and 75 take as much.
+    #[test]
+    fn a_queue_grows_by_what_does_not_fit_between_its_bounds() {
+        let full = link(Price::Overflow);
+        for (load, queue, slope) in [
+            (125.0, 1.0, 0.25),
+            (75.0, 1.0, -0.25),
+            (125.0, 0.0, 0.25),
+            (75.0, 0.0, 0.0),
+            (125.0, 2.0, 0.0),
+            (75.0, 2.0, -0.25),
+        ] {
+            assert_eq!(slopes(&full, load, [queue]), [slope], "{load} at {queue}");
+            assert_eq!(slopes(&link(red(true)), load, [queue, queue])[0], slope, "RED's");
+        }
+        // Four times per second the average comes closer, to no more than a full buffer and no less than none.
+        assert_eq!(slopes(&link(red(true)), 100.0, [1.5, 1.0])[1], 2.0);
+        assert_eq!(slopes(&link(red(true)), 100.0, [2.5, 1.0])[1], 4.0);
+        assert_eq!(slopes(&link(red(true)), 100.0, [-0.5, 1.0])[1], -4.0);
+    }
+
+    /// Half of what 0.75 of the capacity leaves, per second, between nothing and all of it.
+    #[test]
+    fn a_virtual_capacity_adapts_between_its_bounds() {
+        let avq = link(Price::Avq { utilisation: 0.75, adaptation: 0.5 });
+        for (load, capacity, slope) in [
+            (100.0, 0.5, -0.125),
+            (50.0, 0.5, 0.125),
+            (50.0, 0.875, 0.125),
+            (50.0, 1.0, 0.0),
+            (100.0, 1.0, -0.125),
+            (100.0, 0.0, 0.0),
+            (50.0, 0.0, 0.125),
+        ] {
+            assert_eq!(slopes(&avq, load, [capacity]), [slope], "{load} at {capacity}");
+        }
+    }
+
+    /// Below half of 100 bit/s; a link that overwrites the bit does not ask what it was.
+    #[test]
+    fn a_link_has_capacity_to_spare_below_its_threshold() {
+        let aware = |overwrites| LinkPlan {
+            spare: Some(Spare { below: 0.5, overwrites }),
+            ..link(Price::Loss)
+        };
+        for (overwrites, before, load, after) in [
+            (false, true, 49.0, true),
+            (false, true, 50.0, false),
+            (false, false, 49.0, false),
+            (true, false, 49.0, true),
+            (true, true, 51.0, false),
+        ] {
+            assert_eq!(aware(overwrites).spare(before, load), after, "{overwrites} {load}");
+        }
+        assert!(!link(Price::Loss).spare(true, 0.0), "it does not know the bit");
+    }
+
+    /// A weight of one would forget everything at once: it counts as 0.999, ln 1000 per packet.
+    #[test]
+    fn no_average_forgets_at_once() {
+        near(averaging(1.0, 2.0), 2.0 * 6.907_755_278_982_137);
+    }
+
+    #[test]
+    fn short_flows_must_leave_room_on_links_that_charge() {
+        let mut network = chain(&[10]);
+        network.loads.push(Load { route: vec![0], rate: 1000.0, start: Span::ZERO, stop: None });
+        assert_eq!(network.check(), Ok(()), "nothing charges");
+        network.links[0].price = Price::Overflow;
+        assert!(matches!(network.check(), Err(FluidError::Overload { .. })), "exactly full");
+        network.loads[0].rate = 999.0;
+        assert_eq!(network.check(), Ok(()));
+    }
+
+    #[test]
+    fn windows_beyond_the_ceiling_are_refused() {
+        let network = chain(&[10, 20]);
+        assert_eq!(network.refuse_outgrown(&[1.0, CEILING, 2.0 * CEILING], 5.0), Ok(()));
+        let refused = network.refuse_outgrown(&[1.0, 1.01 * CEILING], 5.0);
+        assert!(matches!(refused, Err(FluidError::Unbounded { .. })), "{refused:?}");
+    }
+}
