@@ -237,6 +237,31 @@ mod tests {
         assert!((50.0..80.0).contains(&(errors[0] / errors[1])), "{errors:?}");
     }
 
+    /// 1 + 2θ + 3θ² + 4θ³ + 5θ⁴ has the integral θ + θ² + θ³ + θ⁴ + θ⁵.
+    #[test]
+    fn a_quartic_has_the_integral_of_its_powers() {
+        let coefficients = [1.0, 2.0, 3.0, 4.0, 5.0];
+        assert_eq!(quartic_integral(&coefficients, 1.0), 5.0);
+        assert_eq!(quartic_integral(&coefficients, 0.5), 0.96875);
+        assert_eq!(quartic(&coefficients, 0.5), 1.0 + 1.0 + 0.75 + 0.5 + 0.3125);
+    }
+
+    /// 0.9/error^(1/5), at least a fifth and at most five.
+    #[test]
+    fn the_next_step_is_as_long_as_the_error_allows() {
+        for (error, factor) in [
+            (1.0, 0.9),
+            (32.0, 0.45),
+            (1.0 / 243.0, 2.7),
+            (0.0, 5.0),
+            (1e9, 0.2),
+            (f64::INFINITY, 0.2),
+            (f64::NAN, 0.2),
+        ] {
+            assert!((stretch(error) - factor).abs() < 1e-12, "{} at {error}", stretch(error));
+        }
+    }
+
     /// One component is not a number, its neighbours are exact.
     struct Broken;
 

@@ -117,3 +117,77 @@ impl History {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of one second from 0, in which the state is constant: the number of the step.
+    fn steps(count: usize) -> History {
+        let mut history = History::default();
+        for step in 0..count {
+            let start = step as f64;
+            history.push(start, 1.0, start + 1.0, &[[start, 0.0, 0.0, 0.0, 0.0]]);
+            history.set_links(&[[start; 5]]);
+        }
+        history
+    }
+
+    fn state(history: &History, t: f64, side: Side) -> Option<f64> {
+        history.at(t, side).map(|step| step.state(0, t))
+    }
+
+    #[test]
+    fn an_instant_between_two_steps_belongs_to_either() {
+        let history = steps(3);
+        for (t, before, after) in [
+            (-0.5, None, None),
+            (0.0, None, Some(0.0)),
+            (-1e-10, None, Some(0.0)),
+            (0.5, Some(0.0), Some(0.0)),
+            (1.0, Some(0.0), Some(1.0)),
+            (1.0 + 1e-10, Some(0.0), Some(1.0)),
+            (1.0 - 1e-10, Some(0.0), Some(1.0)),
+            (2.0, Some(1.0), Some(2.0)),
+            (3.0, Some(2.0), Some(2.0)),
+            (3.5, Some(2.0), Some(2.0)),
+        ] {
+            assert_eq!(state(&history, t, Side::Before), before, "before {t}");
+            assert_eq!(state(&history, t, Side::After), after, "from {t} on");
+        }
+    }
+
+    #[test]
+    fn only_steps_that_are_over_are_forgotten() {
+        let mut history = steps(4);
+        history.forget(1.5);
+        assert_eq!(state(&history, 1.2, Side::After), Some(1.0));
+        assert_eq!(state(&history, 0.5, Side::After), None);
+        history.forget(99.0);
+        assert_eq!(state(&history, 3.5, Side::After), Some(3.0), "the last one stays");
+    }
+
+    /// A step that was tried with 2 s and ended after 1: the state is a quartic in halves of its time, the links have their
+    /// samples in its first second. A memory that is used again keeps nothing of what it held.
+    #[test]
+    fn a_step_that_ends_early_is_read_at_its_own_times() {
+        let mut history = steps(1);
+        history.pop();
+        history.push(0.0, 2.0, 1.0, &[[0.0, 6.0, 0.0, 0.0, 0.0]]);
+        history.set_links(&[[0.0, 1.0, 2.0, 3.0, 4.0]]);
+        let step = history.last().expect("a step");
+        assert_eq!(step.state(0, 0.5), 1.5);
+        assert!((step.link(0, 0.4) - 1.6).abs() < 1e-12, "{}", step.link(0, 0.4));
+        assert!((step.link(0, 1.0) - 4.0).abs() < 1e-12, "{}", step.link(0, 1.0));
+    }
+
+    /// The quartic through 0, 0, 0, 0 and 1 is 5/8 · 3/8 · 1/8 · (-1/8) over 3/4 · 1/2 · 1/4 = -0.039 at 5/8.
+    #[test]
+    fn prices_with_a_kink_are_not_read_beyond_their_samples() {
+        let mut history = History::default();
+        history.push(0.0, 1.0, 1.0, &[]);
+        history.set_links(&[[0.0, 0.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 1.0, 0.0]]);
+        let step = history.last().expect("a step");
+        assert_eq!((step.link(0, 0.625), step.link(1, 0.625)), (0.0, 1.0));
+    }
+}

@@ -117,3 +117,61 @@ pub(crate) fn bisect(mut holds: impl FnMut(f64) -> bool) -> f64 {
     }
     high
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bisection_finds_the_place_to_the_last_bits() {
+        let third = bisect(|share| share >= 1.0 / 3.0);
+        assert!((0.0..1e-13).contains(&(third - 1.0 / 3.0)), "{third}");
+    }
+
+    #[test]
+    fn the_next_break_lies_ahead_and_not_beyond_the_end() {
+        let mut breaks = vec![9.0, 3.0, 2.0, 1.0];
+        assert_eq!(next_break(&mut breaks, 2.0, 5.0), 3.0);
+        assert_eq!(breaks, [9.0, 3.0]);
+        assert_eq!(next_break(&mut breaks, 3.0, 5.0), 5.0);
+        assert_eq!(next_break(&mut Vec::new(), 3.0, 5.0), 5.0);
+    }
+
+    /// The error of a method of order 5 goes with the fifth power of the step: 32 times too large is half the step, less
+    /// a tenth for safety.
+    #[test]
+    fn a_step_with_too_large_an_error_is_tried_again_shorter() {
+        let mut lengths = StepLength { next: 1.0, longest: 8.0, shortest: 1e-3 };
+        let (mut steps, mut tried) = (0, Vec::new());
+        let found = lengths.find(0.0, 100.0, &mut steps, |length| {
+            tried.push(length);
+            32.0 * length * length * length * length * length
+        });
+        let found = found.expect("few steps").expect("finite");
+        assert_eq!((steps, tried.len()), (2, 2));
+        assert!((found.length - 0.45).abs() < 1e-12 && found.accurate, "{found:?}");
+        assert_eq!(found.end, found.length);
+    }
+
+    #[test]
+    fn a_step_goes_to_a_break_exactly_and_is_not_remembered_as_short() {
+        let mut lengths = StepLength { next: 0.5, longest: 8.0, shortest: 1e-3 };
+        let found = lengths.find(0.3, 0.4, &mut 0, |_| 1.0).expect("few steps").expect("finite");
+        assert_eq!(found.end, 0.4);
+        lengths.taken(found);
+        assert_eq!(lengths.next, 0.5);
+        let found = lengths.find(0.4, 9.0, &mut 0, |_| 1.0).expect("few steps").expect("finite");
+        lengths.taken(found);
+        assert!((lengths.next - 0.45).abs() < 1e-12, "nine tenths where the error is just right");
+    }
+
+    /// Steps need not be shorter than the shortest one, unless what they lead to is no number.
+    #[test]
+    fn the_shortest_step_is_taken_whatever_its_error() {
+        let mut lengths = StepLength { next: 1.0, longest: 8.0, shortest: 0.5 };
+        let found = lengths.find(0.0, 9.0, &mut 0, |_| 1e9).expect("few steps").expect("finite");
+        assert_eq!((found.length, found.accurate), (0.5, false));
+        let found = lengths.find(0.0, 9.0, &mut 0, |_| f64::NAN).expect("few steps");
+        assert!(found.is_none());
+    }
+}

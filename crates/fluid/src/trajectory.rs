@@ -133,3 +133,28 @@ impl Mean {
         if self.time > 0.0 { self.integral / self.time } else { 0.0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three times 0.1 is more than 0.3, by rounding.
+    #[test]
+    fn the_last_sample_is_at_the_end_and_there_is_none_beyond() {
+        let mut sampling = Sampling::new(0.1, 0.3);
+        let mut taken = Vec::new();
+        for until in [0.05, 0.3, 9.0] {
+            taken.extend(std::iter::from_fn(|| sampling.take(until)));
+        }
+        assert_eq!(taken, [0.0, 0.1, 0.2, 0.3]);
+    }
+
+    #[test]
+    fn a_mean_is_the_integral_over_the_time() {
+        let mut mean = Mean::default();
+        assert_eq!(mean.value(), 0.0);
+        mean.add(6.0, 2.0);
+        mean.add(2.0, 2.0);
+        assert_eq!(mean.value(), 2.0);
+    }
+}
