@@ -3,6 +3,7 @@
 mod delay;
 mod equations;
 mod equilibrium;
+mod events;
 mod explicit;
 mod explicit_scenario;
 mod fiber_tcp;

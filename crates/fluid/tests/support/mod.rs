@@ -1,6 +1,6 @@
 //! Small networks for the tests.
 
-use longfat_control::{CONTROLLERS, SlowStart, WindowLaw};
+use longfat_control::{CONTROLLERS, Cause, Operating, Reaction, SlowStart, WindowLaw};
 use longfat_fluid::{FluidFlow, FluidLink, FluidNetwork, Price, Reading, Solve, Trajectory, solve};
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Rate, Segments, Span};
@@ -19,6 +19,36 @@ pub(crate) fn law(name: &str, changes: &[(&'static str, f64)]) -> Box<dyn Window
         settings.set(*key, Setting::Number(*value));
     }
     (controller.law.as_ref().expect("a window law"))(&settings)
+}
+
+/// A law of two formulas.
+#[derive(Clone, Debug)]
+pub(crate) struct Formulas {
+    pub(crate) gain: fn(&Operating) -> f64,
+    pub(crate) give_up: fn(Cause) -> f64,
+    pub(crate) reaction: Reaction,
+}
+
+impl WindowLaw for Formulas {
+    fn gain(&self, at: &Operating) -> f64 {
+        (self.gain)(at)
+    }
+
+    fn give_up(&self, _: &Operating, cause: Cause) -> f64 {
+        (self.give_up)(cause)
+    }
+
+    fn reaction(&self) -> Reaction {
+        self.reaction
+    }
+}
+
+/// A law that answers once per window of data.
+pub(crate) fn formulas(
+    gain: fn(&Operating) -> f64,
+    give_up: fn(Cause) -> f64,
+) -> Box<dyn WindowLaw> {
+    Box::new(Formulas { gain, give_up, reaction: Reaction::PerWindow })
 }
 
 /// A link of this many packets per second.
