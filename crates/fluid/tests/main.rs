@@ -12,5 +12,6 @@ mod hybrid;
 mod properties;
 mod scenario;
 mod stability;
+mod steered;
 mod support;
 mod synchronised;
