@@ -1,8 +1,8 @@
 //! Flows that lose together.
 
-use crate::support::{assert_near, flow, law, link, single};
-use longfat_fluid::{FluidError, FluidNetwork, Price, Trajectory, synchronised};
-use longfat_units::{Bytes, Rate, Segments, Span};
+use crate::support::{assert_near, flow, formulas, law, link, single};
+use longfat_fluid::{FluidError, FluidNetwork, Load, Price, Trajectory, synchronised};
+use longfat_units::{Bytes, Rate, Segments, Span, math};
 
 /// Two flows of a law with 800 and 100 segments on a link of 1000 per round trip of 0.1 s, without a buffer.
 fn unequal(name: &str, seconds: f64) -> Trajectory {
@@ -119,4 +119,106 @@ fn the_sawtooth_has_the_rates_of_section_one() {
         let path = synchronised(&network, Span::from_seconds(100)).expect("it can be solved");
         assert_near(path.flows[0].rate_mean / 1e9, gigabits, 1e-3 * gigabits, "Gbit/s");
     }
+}
+
+/// The instants at which all flows lose.
+fn losses(path: &Trajectory) -> Vec<f64> {
+    let pairs = path.t.windows(2).zip(path.flows[0].window.windows(2));
+    pairs.filter(|(t, w)| t[0] == t[1] && w[1] < 0.9999 * w[0]).map(|(t, _)| t[0]).collect()
+}
+
+/// Flows that give up next to nothing still send too much. The next loss comes a round trip of the slowest after the last, a
+/// full queue of 0.2 s included, and a flow that is not there yet does not count.
+#[test]
+fn there_is_one_loss_in_the_longest_round_trip() {
+    let mut link = link(1000.0, Price::Overflow);
+    link.buffer = Some(Span::from_millis(200));
+    let mut flows = [100, 500, 5000].map(|millis| {
+        let mut flow = flow(formulas(|at| 1.0 / at.window.0, |_| 1e-3), Span::from_millis(millis));
+        flow.initial_window = Segments(600.0);
+        flow
+    });
+    flows[2].start = Span::from_seconds(90);
+    let path = synchronised(&single(link, flows.into(), 20.0), Span::from_seconds(1));
+    let losses = losses(&path.expect("it can be solved"));
+    assert!(losses.len() > 25, "{losses:?}");
+    for pair in losses.windows(2) {
+        assert_near(pair[1] - pair[0], 0.7, 1e-6, "seconds");
+    }
+}
+
+/// Ten per second are added to a window of 100 to 200 on a link of 1000 per second without a buffer. With short flows that
+/// take half from 12 s on, the loss comes where 50 segments fill the rest.
+#[test]
+fn short_flows_take_their_part_of_the_link() {
+    let mut rising = flow(law("reno", &[]), Span::from_millis(100));
+    rising.initial_window = Segments(80.0);
+    let mut network = single(link(1000.0, Price::Overflow), vec![rising], 20.0);
+    // 80 and 10 per second: 100 after 2 s, and from 50 again 100 after 7 s.
+    let path = synchronised(&network, Span::from_seconds(1)).expect("it can be solved");
+    let apart: Vec<f64> = losses(&path).iter().map(|t| (t * 1e6).round() / 1e6).collect();
+    assert_eq!(apart, [2.0, 7.0, 12.0, 17.0]);
+    let (rate, start, stop) = (6e6, Span::from_seconds(8), Some(Span::from_seconds(11)));
+    network.loads.push(Load { route: vec![0], rate, start, stop });
+    let path = synchronised(&network, Span::from_seconds(1)).expect("it can be solved");
+    // 60 at 8 s is too much; from 30 it is 50 at 10 s, from 25 it is 35 at 11 s, and 100 at 17.5 s.
+    let apart: Vec<f64> = losses(&path).iter().map(|t| (t * 1e6).round() / 1e6).collect();
+    assert_eq!(apart, [2.0, 7.0, 8.0, 10.0, 17.5]);
+}
+
+/// Slow start, w' = w per round trip, ends with the first loss, at 1000 segments: from half of it one is added per round
+/// trip.
+#[test]
+fn slow_start_ends_with_the_first_loss() {
+    let mut rising = flow(law("reno", &[]), Span::from_seconds(1));
+    rising.initial_threshold = None;
+    let network = single(link(1000.0, Price::Overflow), vec![rising], 30.0);
+    let path = synchronised(&network, Span::from_seconds(1)).expect("it can be solved");
+    let expected = 500.0 + 30.0 - math::ln(1000.0);
+    assert_near(*path.flows[0].window.last().expect("rows"), expected, 1e-6, "the window");
+}
+
+/// The window of a flow that adds by the age of the last loss, w' = t since then; before the first there is no age.
+#[test]
+fn a_law_hears_how_long_ago_the_last_loss_was() {
+    let ageing = formulas(|at| at.since_event.map_or(1.0, Span::seconds) / at.window.0, |_| 0.5);
+    let mut flow = flow(ageing, Span::from_seconds(1));
+    flow.initial_window = Segments(98.0);
+    let network = single(link(100.0, Price::Overflow), vec![flow], 22.0);
+    let path = synchronised(&network, Span::from_seconds(1)).expect("it can be solved");
+    // 98 and 2, and 50 + t²/2 = 100 at t = 10.
+    let losses = losses(&path);
+    assert_near(losses[0], 2.0, 1e-6, "the first");
+    assert_near(losses[1], 12.0, 1e-6, "the second");
+    let row = path.t.iter().position(|&t| t == 8.0).expect("a row");
+    assert_near(path.flows[0].window[row], 68.0, 1e-6, "six seconds after the first");
+}
+
+/// Losses have a price while the buffer is full, and none while it fills: 200 segments on a link of 100 per second fill
+/// 0.5 s, then 200/1.5 = 133 come where 100 fit.
+#[test]
+fn a_buffer_that_fills_costs_nothing() {
+    let mut link = link(100.0, Price::Overflow);
+    link.buffer = Some(Span::from_millis(500));
+    let mut steady = flow(formulas(|_| 0.0, |_| 0.0), Span::from_seconds(1));
+    steady.initial_window = Segments(200.0);
+    let path = synchronised(&single(link, vec![steady], 5.0), Span::from_millis(10));
+    let link = &path.expect("it can be solved").links[0];
+    for row in 0..link.queue.len() {
+        let full = link.queue[row] > 0.4999;
+        assert!((link.price[row] - if full { 0.25 } else { 0.0 }).abs() < 1e-6, "row {row}");
+        assert!(link.load[row] > 1.0, "row {row}");
+    }
+    assert!(link.queue[0] == 0.0 && link.queue.contains(&0.5));
+}
+
+#[test]
+fn a_bounded_window_stays_within_its_bound() {
+    let mut bounded = flow(law("stcp", &[]), Span::from_millis(100));
+    bounded.max_window = Some(30);
+    let free = flow(law("reno", &[]), Span::from_millis(100));
+    let network = single(link(1000.0, Price::Overflow), vec![bounded, free], 100.0);
+    let path = synchronised(&network, Span::from_millis(10)).expect("it can be solved");
+    let most = path.flows[0].window.iter().copied().fold(0.0, f64::max);
+    assert_eq!(most, 30.0);
 }
