@@ -200,3 +200,33 @@ fn veno_answers_a_loss_by_whether_its_segments_wait() {
         assert!(stability.stable, "{stability:?}");
     }
 }
+
+/// A queue somewhere on the path is enough. FAST waits for α = 20 of its packets there, and where the other link has the
+/// smaller capacity its marks hold it, and nothing waits.
+#[test]
+fn one_queue_on_the_path_is_enough() {
+    let mut network = fast(20.0, 1e4, &[100], 10.0);
+    network.links.push(link(2e4, AVQ));
+    network.flows[0].route = vec![1, 0];
+    assert_near(settled(&network).links[0].queue, 20.0 / 1e4, 1e-6, "seconds of queue");
+    network.links[1] = link(5e3, AVQ);
+    let rest = settled(&network);
+    assert_near(rest.flows[0].window, 500.0, 1e-5, "a full link");
+    assert_eq!(rest.links[0].queue, 0.0);
+}
+
+/// 50 segments in 0.1 s are 500 per second, of 10⁴; next to a flow that fills the buffer with a second of packets, α = 0.1
+/// would be a tenth of a packet per second.
+#[test]
+fn bounds_hold_a_window_too() {
+    let mut network = fast(20.0, 1e4, &[100], 10.0);
+    network.flows[0].max_window = Some(50);
+    let rest = settled(&network);
+    assert_eq!((rest.flows[0].window, rest.links[0].queue), (50.0, 0.0));
+    let mut network = fast(0.1, 1e3, &[100], 10.0);
+    network.links[0].buffer = Some(SECOND);
+    network.flows.push(flow(law("reno", &[]), Span::from_millis(100)));
+    let rest = settled(&network);
+    assert_eq!(rest.flows[0].window, 1.0);
+    assert_near(rest.links[0].queue, 1.0, 1e-9, "a full buffer");
+}

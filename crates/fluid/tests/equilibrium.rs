@@ -3,7 +3,7 @@
 
 use crate::support::{AVQ, assert_near, flow, law, link, mean_field, single};
 use longfat_fluid::{
-    Equilibrium, FluidError, FluidLink, FluidNetwork, Price, RedPrice, averaging, equilibrium,
+    Equilibrium, FluidError, FluidLink, FluidNetwork, Load, Price, RedPrice, averaging, equilibrium,
 };
 use longfat_units::{Rate, Span};
 
@@ -235,16 +235,21 @@ fn multcp_is_as_many_flows_as_it_says() {
 /// layer 2, which ends before, and 346 in layer 4, which begins later.
 #[test]
 fn of_several_answers_none_is_given() {
-    let of = |window: f64| {
+    let bounded = |window: f64, most: Option<u64>| {
         let mut link = link(1e6, Price::Loss);
         link.loss = 3.0 / (0.15 * window * window);
-        equilibrium(&single(link, vec![flow(law("ltcp", &[]), SECOND)], 10.0))
+        let mut flow = flow(law("ltcp", &[]), SECOND);
+        flow.max_window = most;
+        equilibrium(&single(link, vec![flow], 10.0))
     };
+    let of = |window: f64| bounded(window, None);
     let refused = of(210.0).expect_err("there are two");
     let FluidError::SeveralRests { found, between, .. } = refused else { panic!("{refused}") };
     assert!((found / 171.46 - 1.0).abs() < 1e-3 || (found / 210.0 - 1.0).abs() < 1e-3, "{found}");
     assert_near(between, 200.0, 1e-12, "between the two");
     assert_near(of(300.0).expect("there is one").flows[0].window, 300.0, 1e-6, "the only one");
+    let within = bounded(210.0, Some(190)).expect("the other is out of reach");
+    assert_near(within.flows[0].window, 171.46, 1e-4, "the one below the bound");
 }
 
 /// Caini and Firrincieli: windows in proportion to the round trip, so equal rates; for Reno equal windows.
@@ -256,6 +261,81 @@ fn hybla_gives_every_round_trip_the_same_rate() {
         let rest = rest.expect("it settles");
         let measured = rest.flows[1].window / rest.flows[0].window;
         assert_near(measured, ratio, 1e-3, &format!("{name}: 200 ms to 50 ms"));
+    }
+}
+
+/// The laws have no answer between 1/(16 · 8) and 0.01/(16/8): at p = 6e-3 Scalable TCP grows below 16 segments, where it is
+/// Reno, and shrinks above.
+#[test]
+fn a_law_that_turns_from_growing_to_shrinking_at_a_jump_rests_there() {
+    let mut link = link(1e6, Price::Loss);
+    link.loss = 6e-3;
+    let rest = settled(&single(link, vec![flow(law("stcp", &[]), SECOND)], 10.0));
+    assert_near(rest.flows[0].window, 16.0, 1e-9, "the window");
+}
+
+/// a/w = p b w holds at less than a segment: 0.3/(0.9 · 0.5) = 0.67.
+#[test]
+fn no_window_is_below_a_segment() {
+    let mut link = link(1e6, Price::Loss);
+    link.loss = 0.9;
+    let flows = vec![flow(law("aimd", &[("a", 0.3), ("b", 0.5)]), SECOND)];
+    assert_eq!(settled(&single(link, flows, 10.0)).flows[0].window, 1.0);
+}
+
+/// RED of these thresholds and probabilities, on a link of as many packets per second for each of ten Reno flows with a
+/// round trip of 0.1 s.
+fn crowd(each: f64, buffer: u64, max_p: f64, gentle: bool) -> FluidNetwork {
+    let red = RedPrice { min: 0.01, max: 0.04, max_p, gentle, averaging: 10.0, marks: true };
+    let mut link = link(10.0 * each, Price::Red(red));
+    link.buffer = Some(Span::from_millis(buffer));
+    let flows = (0..10).map(|_| flow(law("reno", &[]), Span::from_millis(100))).collect();
+    single(link, flows, 10.0)
+}
+
+/// With 0.05 s of queue a window of 1.5 segments is ten per second, and p = 2/1.5² = 8/9: a quarter of the way from 23/27 at
+/// 0.04 s to 1 at 0.08 s.
+#[test]
+fn a_gentle_red_settles_beyond_its_maximum() {
+    let rest = settled(&crowd(10.0, 1000, 23.0 / 27.0, true));
+    assert_near(rest.links[0].queue, 0.05, 1e-6, "the queue");
+    assert_near(rest.links[0].price, 8.0 / 9.0, 1e-6, "the price");
+    assert_near(rest.flows[0].window, 1.5, 1e-6, "the windows");
+}
+
+/// A buffer of 0.03 s is full where RED marks a fifth, and of the others a tenth does not fit: 0.28 in all, w = √(2/0.28) =
+/// 2.6726 segments in 0.13 s, 20.558 per second where 18.503 fit.
+#[test]
+fn a_full_buffer_loses_what_red_does_not_mark() {
+    let rest = settled(&crowd(18.502_596, 30, 0.3, true));
+    assert_near(rest.links[0].queue, 0.03, 1e-9, "the queue");
+    assert_near(rest.links[0].price, 0.28, 1e-5, "the price");
+    assert_near(rest.links[0].load, 1.0 / 0.9, 1e-5, "the load");
+    assert_near(rest.flows[0].window, 2.672_612, 1e-5, "the windows");
+}
+
+/// An unlimited buffer never overflows, so nothing holds Reno.
+#[test]
+fn an_unlimited_buffer_holds_no_law_that_waits_for_losses() {
+    let mut endless = link(100.0, Price::Overflow);
+    endless.buffer = None;
+    let network = single(endless, vec![flow(law("reno", &[]), SECOND)], 10.0);
+    let refused = equilibrium(&network).expect_err("nothing holds it");
+    assert!(matches!(refused, FluidError::Unbounded { .. }), "{refused}");
+}
+
+/// What is there at the end counts, flows and short flows alike: 100 segments without short flows, 40 with 60 per second of
+/// them.
+#[test]
+fn what_stops_before_the_end_has_no_part_in_it() {
+    for (stop, window) in [(None, 40.0), (Some(10), 40.0), (Some(9), 100.0)] {
+        let mut network = single(link(100.0, AVQ), vec![flow(law("reno", &[]), SECOND)], 10.0);
+        network.flows[0].stop = Some(Span::from_seconds(10));
+        let stop = stop.map(Span::from_seconds);
+        network.loads.push(Load { route: vec![0], rate: 720_000.0, start: Span::ZERO, stop });
+        let rest = settled(&network);
+        assert_near(rest.flows[0].window, window, 1e-5, &format!("{stop:?}"));
+        assert_near(rest.links[0].load, 1.0, 1e-6, "a full link");
     }
 }
 
