@@ -1,6 +1,6 @@
 //! Stability checked against textbooks, and against the equations themselves on both sides of the boundary.
 
-use crate::support::{AVQ, assert_near, flow, law, link, mean_field, single};
+use crate::support::{AVQ, assert_near, flow, formulas, law, link, mean_field, single};
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
     Equilibrium, FlowRest, FluidError, FluidNetwork, LinkRest, Price, RedPrice, Stability,
@@ -278,4 +278,160 @@ fn a_queue_that_rests_at_the_jump_of_its_red_is_not_judged() {
     assert!(most > 7.5, "up to {most} segments");
     assert_eq!(can(&network(true, 0.02)), Ok(()));
     assert_eq!(can(&network(false, 0.05)), Ok(()));
+}
+
+fn margin(network: &FluidNetwork) -> f64 {
+    judged(network, 1.0).margin.expect("delays matter")
+}
+
+/// A lone Reno flow of three segments in a second, marked by a virtual queue that adapts half of a capacity per second.
+/// With a = 2/3 and p = 2/9: s (s + a) + 3/2 ((1 - p) s + 1/2) e^(-s τ) = 0. The two have the same modulus where
+/// ω⁴ + a² ω² = 9/4 ((1 - p)² ω² + 1/4), at ω = 1.15641. The phases are π/2 + arctan(ω/a) = 2.61862 and π +
+/// arctan(2 (1 - p) ω) - ω τ, so τ = 1.58651/1.15641. What takes another share at losses is the same, and so are three of
+/// four that a link can carry.
+#[test]
+fn a_virtual_queue_has_the_boundary_of_its_two_parts() {
+    let reno =
+        formulas(|at| 1.0 / at.window.0, |cause| if cause == Cause::Mark { 0.5 } else { 0.1 });
+    for law in [law("reno", &[]), reno] {
+        for (capacity, utilisation) in [(3.0, 1.0), (4.0, 0.75)] {
+            let price = Price::Avq { utilisation, adaptation: 0.5 };
+            let flows = vec![flow(law.clone(), SECOND)];
+            let network = single(link(capacity, price), flows, 10.0);
+            assert_near(margin(&network), 1.371_92, 1e-3, "the margin");
+        }
+    }
+}
+
+/// And what takes another share at marks has the boundary of Hayes at losses.
+#[test]
+fn a_flow_answers_losses_with_what_it_gives_up_for_them() {
+    let mut network = hayes(3.0);
+    network.flows[0].law =
+        formulas(|at| 1.0 / at.window.0, |cause| if cause == Cause::Loss { 0.5 } else { 0.1 });
+    assert_near(margin(&network), 2.1790 / 0.95743, 1e-3, "the margin");
+}
+
+/// A flow of five segments, p = 2/25, beside one that is held at four: nine segments where 8.28 fit. The first has a = 2/5
+/// and k = 5²/2 (1 - p)/9 = 1.2778: arccos(-a/k)/√(k² - a²) = 1.88919/1.21356. Flows that have stopped, and links with
+/// capacity to spare, change nothing.
+#[test]
+fn only_flows_between_their_bounds_answer() {
+    let mut flows: Vec<_> = (0..3).map(|_| flow(law("reno", &[]), SECOND)).collect();
+    flows[0].max_window = Some(4);
+    flows[2].stop = Some(Span::from_seconds(1));
+    let mut network = single(link(8.28, Price::Overflow), flows, 10.0);
+    network.links.push(link(1e3, AVQ));
+    network.flows[1].route = vec![0, 1];
+    assert_near(margin(&network), 1.55674, 1e-3, "the margin");
+    let rest = equilibrium(&network).expect("it settles");
+    assert_near(rest.flows[1].window, 5.0, 1e-4, "the window");
+    assert_eq!(can_be_judged(&network, &rest), Ok(()));
+}
+
+/// The same where the other wants half a segment, 0.01/w = p w/2, and has the least of one: six where 5.52 fit, k = 1.9167,
+/// and 1.78101/1.87446.
+#[test]
+fn windows_at_their_least_do_not_answer() {
+    let least = flow(formulas(|at| 0.01 / at.window.0, |_| 0.5), SECOND);
+    let flows = vec![least, flow(law("reno", &[]), SECOND)];
+    assert_near(
+        margin(&single(link(5.52, Price::Overflow), flows, 10.0)),
+        0.950_16,
+        1e-3,
+        "the margin",
+    );
+}
+
+/// A law that rests where Reno does, at w = √(2/p) and e = w/2, and adds 2 e/w² per packet. With three segments in a second
+/// p = 2/9, λ = w p = 2/3, and
+///
+/// ```text
+///     χ(s) = (s + 1) (s + λ) - 2/3 · λ/2,    χ(s) + (s + λ) · 3/2 · 7/9 e^(-s τ) = 0
+/// ```
+///
+/// where a buffer overflows: ω⁴ + 19/36 ω² = 33/81, ω = 0.65330, and the phases 1.55459 and π + arctan(ω/λ) - ω τ make
+/// τ = 2.36227/ω. On a virtual queue the last factor is 3/2 ((1 - p) + 1/(2 s)), with p = 2/9 less what is corrupted: half of
+/// the losses or nothing.
+#[test]
+fn a_memory_of_the_epoch_has_a_pole_of_its_own() {
+    let law = || {
+        let gain = |at: &Operating| {
+            let epoch = at.epoch_window.expect("it is known").0;
+            2.0 * epoch / (at.window.0 * at.window.0)
+        };
+        flow(formulas(gain, |_| 0.5), SECOND)
+    };
+    let mut network = hayes(3.0);
+    network.flows = vec![law()];
+    assert_near(margin(&network), 3.615_93, 1e-3, "losses");
+    for (loss, boundary) in [(0.0, 1.755_015), (1.0 / 9.0, 1.630_250)] {
+        let mut link = link(3.0, AVQ);
+        link.loss = loss;
+        assert_near(margin(&single(link, vec![law()], 10.0)), boundary, 1e-3, "marks and losses");
+    }
+}
+
+/// Ten Reno flows on a buffer that RED does not keep from overflowing (`a_full_buffer_loses_what_red_does_not_mark`): RED
+/// marks a fifth, a tenth of the rest is lost. With w = 2.67261, a = 2/w = 0.74833 and k = w/2 · 0.8 · 0.9 = 0.96214 per
+/// round trip: arccos(-a/k)/√(k² - a²) = 2.46193/0.60474.
+#[test]
+fn a_full_buffer_behind_red_has_the_boundary_of_hayes() {
+    let red =
+        RedPrice { min: 0.01, max: 0.04, max_p: 0.3, gentle: true, averaging: 10.0, marks: true };
+    let mut link = link(185.025_96, Price::Red(red));
+    link.buffer = Some(Span::from_millis(30));
+    let flows = (0..10).map(|_| flow(law("reno", &[]), Span::from_millis(100))).collect();
+    assert_near(margin(&single(link, flows, 10.0)), 2.461_93 / 0.604_74, 2e-3, "the margin");
+}
+
+/// A lone flow hears of a link that is a quarter of a round trip behind the first that much sooner, and its packets get there
+/// that much later: the boundary of Hayes. Two links that are crossed in either order, 0.6 and 0.5 s apart, have no common
+/// clock: 0.6324 by counting the roots of the equations on a rectangle, and 0.494 if they were at one place.
+#[test]
+fn distances_between_links_count_both_ways() {
+    let mut network = hayes(3.0);
+    network.links.insert(0, link(1e3, Price::Loss));
+    network.links[0].delay = Span::from_millis(250);
+    network.flows[0].route = vec![0, 1];
+    assert_near(margin(&network), 2.1790 / 0.95743, 1e-3, "one link");
+    let routes = [(vec![0, 1], 900), (vec![1, 0], 1400), (vec![1], 2000)];
+    let flows = routes.map(|(route, millis)| {
+        let mut flow = flow(law("reno", &[]), Span::from_millis(millis));
+        flow.route = route;
+        flow
+    });
+    let price = Price::Avq { utilisation: 1.0, adaptation: 0.2 };
+    let mut network = single(link(8.0, price), flows.into(), 10.0);
+    network.links.push(link(12.0, price));
+    network.links[0].delay = Span::from_millis(600);
+    network.links[1].delay = Span::from_millis(500);
+    assert_near(margin(&network), 0.632_394, 2e-3, "two links");
+}
+
+/// A law that adds more where the round trip is longer, c R²/w. By counting the roots of its equations on a rectangle: q =
+/// 0.228 s, w = 36.4 and a margin of 1.1447.
+#[test]
+fn a_law_that_heeds_the_round_trip_answers_queues_at_once() {
+    let red =
+        RedPrice { min: 0.1, max: 0.5, max_p: 0.05, gentle: true, averaging: 115.129, marks: true };
+    let mut link = link(50.0, Price::Red(red));
+    link.buffer = Some(Span::from_seconds(20));
+    let law = law("constant-rate", &[("c", 20.0)]);
+    let network = single(link, vec![flow(law, Span::from_millis(500))], 10.0);
+    let rest = equilibrium(&network).expect("it settles");
+    assert_near(rest.links[0].queue, 0.228, 1e-6, "the queue");
+    assert_near(margin(&network), 1.144_66, 1e-3, "the margin");
+}
+
+/// EXP-TCP with 20 segments, part of whose events are losses. By the same count: 0.53997 without corruption, 0.53785 with
+/// 6e-3 of the 6.683e-3 that hold it.
+#[test]
+fn a_law_with_a_memory_has_the_boundary_of_its_equations() {
+    for (loss, boundary) in [(0.0, 0.539_974), (6e-3, 0.537_850)] {
+        let mut link = link(20.0, AVQ);
+        link.loss = loss;
+        let network = single(link, vec![flow(law("exp", &[]), SECOND)], 10.0);
+        assert_near(margin(&network), boundary, 1e-3, "the margin");
+    }
 }
