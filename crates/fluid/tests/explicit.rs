@@ -197,3 +197,72 @@ fn vcp_is_stable_for_the_paper_and_swings_above_half_a_pi() {
         assert_eq!(late < 0.5 * early, stable, "{kappa}: {early} and then {late}");
     }
 }
+
+/// VCP with much additive increase: κ = 1/4, α = 25, G = 0.98 · 1000 · 0.2 = 196, so ρ = 1 + 100/196 = 1.5102. Hayes: with a =
+/// κ (1 - 1/ρ) = 0.08446 and b = κ/ρ = 0.16554 stability is lost at arccos(-a/b)/√(b² - a²) = 2.10623/0.14238 of T. With
+/// α = 50 a is larger than b, and no delay is too long.
+#[test]
+fn additive_increase_makes_vcp_more_stable() {
+    let of = |alpha: f64, delay: f64| {
+        let scheme = Scheme::Vcp { kappa: 0.25, alpha, gamma: 0.98, low_load: 0.8, interval: 0.2 };
+        link(scheme, 1000.0, &[(0.2, 1000.0)]).stability(delay)
+    };
+    let margin = of(25.0, 1.0).margin.expect("some delay is too long");
+    assert!((margin / 14.7936 - 1.0).abs() < 1e-4, "{margin}");
+    assert!(of(25.0, 14.7).stable && !of(25.0, 14.9).stable);
+    let any = of(50.0, 1e6);
+    assert!(any.stable && any.margin.is_none(), "{any:?}");
+}
+
+/// XCP on 1000 segments per second with round trips of 0.1 s. 400 leave 600, of which α = 0.4 is given in equal parts: more
+/// than the shuffled tenth, so nothing is taken. From 0.1 s on each flow adds 120 per round trip.
+#[test]
+fn xcp_gives_equal_parts_of_what_is_spare() {
+    let spare = link(Scheme::XCP, 1000.0, &[(0.1, 100.0), (0.1, 300.0)]);
+    let path = spare.solve(0.2, 0.1).expect("it can be solved");
+    for (rates, expected) in path.rates.iter().zip([100.0, 300.0]) {
+        assert!((rates[1] - expected).abs() < 1e-9, "nothing heard for a round trip: {rates:?}");
+        assert!((rates[2] - expected - 120.0).abs() < 1e-3, "{rates:?}");
+    }
+}
+
+/// 1200 are 200 too many, 80 to be taken, and the queue that they make, q = 200 t, calls for 452 t more. Of the shuffled 120
+/// they leave 40 - 452 t, half of which each flow gets, and in proportion 120 are taken. From 0.1 s to 0.18 s a flow of 900
+/// changes by 10 ∫(20 - 226 t - 90) dt from 0 to 0.08 = -56 - 7.232.
+#[test]
+fn xcp_takes_in_proportion_what_is_too_much() {
+    let full = link(Scheme::XCP, 1000.0, &[(0.1, 900.0), (0.1, 300.0)]);
+    let path = full.solve(0.18, 0.09).expect("it can be solved");
+    assert!((path.rates[0][2] - 836.768).abs() < 0.01, "{:?}", path.rates[0]);
+    // 10 ∫(20 - 226 t - 30) dt.
+    assert!((path.rates[1][2] - 284.768).abs() < 0.01, "{:?}", path.rates[1]);
+}
+
+/// VCP's flows hear after T, whatever their round trip. A link that is a tenth full offers ξ ρ = 0.0625 · 0.1 until then.
+#[test]
+fn vcp_hears_after_its_interval() {
+    let mut empty = link(Scheme::VCP, 1000.0, &[(0.1, 98.0)]);
+    empty.flows[0].stop = 0.5;
+    let path = empty.solve(1.0, 0.05).expect("it can be solved");
+    let rates = &path.rates[0];
+    assert!((rates[3] - 98.0).abs() < 1e-9, "at 0.15 s: {}", rates[3]);
+    // (κ (1 - ρ̂)/ρ̂ · 98 + 5)/0.2 s for 0.05 s.
+    assert!((rates[5] - 98.0 - 2.785).abs() < 0.05, "at 0.25 s: {}", rates[5]);
+    assert!((path.price[2] + 0.00625).abs() < 1e-9, "{}", path.price[2]);
+    assert_eq!(rates[11], 0.0, "no longer there");
+    // The mean is that of the half second in which it was there, most of it at 98.
+    assert!((98.0..110.0).contains(&path.rate_means[0]), "{:?}", path.rate_means);
+}
+
+/// Of 900 to spare α = 0.4 goes to a lone flow, from 0.1 to 0.2 s on: that another has come by 0.15 s is heard of later. A
+/// link that nobody uses asks for nothing and offers nothing.
+#[test]
+fn xcp_divides_among_those_it_has_seen() {
+    let mut network = link(Scheme::XCP, 1000.0, &[(0.1, 100.0), (0.1, 100.0)]);
+    network.flows[1].start = 0.15;
+    network.flows.iter_mut().for_each(|flow| flow.stop = 0.3);
+    let path = network.solve(0.5, 0.1).expect("it can be solved");
+    assert!((path.rates[0][2] - 460.0).abs() < 0.01, "{:?}", path.rates[0]);
+    assert!((path.price[0] + 0.36).abs() < 1e-9, "{:?}", path.price);
+    assert_eq!((path.rates[0][4], path.price[4]), (0.0, 0.0));
+}

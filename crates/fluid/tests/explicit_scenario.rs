@@ -237,3 +237,37 @@ fn prices_and_laws_are_left_to_the_other_equations() {
     let reno = BOTH_WAYS.replace("\"xcp\", alpha = 0.3", "\"red\"").replace("xcp", "reno");
     assert!(ExplicitSetup::of(&scenario(&reno, &[])).expect("it is right").is_none());
 }
+
+/// Packets of 1000 bytes: 1500 per second on 12 Mbit/s, and queues are times.
+#[test]
+fn segments_are_those_of_the_flows() {
+    let setup = setup(BOTH_WAYS, &["flow.*.packet=1000 B", "flow.there.initial_window=40"]);
+    assert_eq!(setup.links[0].capacity, 1500.0);
+    let path = solved(&setup, 1.0);
+    assert_near(path.flows[0].rate_mean, 3e6, 1e-3, "an equal share");
+    let alone = setup.links[0].solve(60.0, 0.1).expect("it can be solved");
+    let longest = |queue: &[f64]| queue.iter().copied().fold(0.0, f64::max);
+    assert!(longest(&alone.queue) > 1.0, "there was a queue");
+    assert_near(longest(&path.links[0].queue), longest(&alone.queue) / 1500.0, 1e-9, "seconds");
+    let back = setup.links[1].solve(60.0, 0.1).expect("it can be solved");
+    assert_eq!(path.steps, alone.steps + back.steps);
+}
+
+#[test]
+fn progress_is_that_of_all_links() {
+    let setup = setup(BOTH_WAYS, &[]);
+    let mut integration = ExplicitIntegration::new(&setup, 1.0);
+    assert_eq!(integration.progress(), 0.0);
+    while integration.advance(1000).expect("it can be solved") {
+        assert!(integration.progress() < 1.0, "{}", integration.progress());
+    }
+    assert_eq!(integration.progress(), 1.0);
+}
+
+/// Twenty flows have 50 segments per second each, two per round trip of 40 ms, and those that stop at the end count.
+#[test]
+fn two_segments_in_a_round_trip_are_enough() {
+    let keys = ["flow.there.count=20", "flow.there.stop=60 s"];
+    let (rest, _) = setup(BOTH_WAYS, &keys).rest(1.0).expect("it settles");
+    assert_near(rest.flows[0].window, 2.0, 1e-9, "the first");
+}
