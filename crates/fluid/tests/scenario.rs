@@ -1,9 +1,10 @@
 //! How the fluid reads a scenario file: routes, loads, prices, AntiECN, and what it refuses.
 
 use crate::support::assert_near;
+use longfat_control::SlowStart;
 use longfat_fluid::{
-    FluidError, FluidSetup, Integration, Price, Pricing, Reading, Solve, Trajectory, equilibrium,
-    synchronised,
+    FluidError, FluidSetup, Integration, Memory, Price, Pricing, Reading, Solve, Trajectory,
+    equilibrium, memory, synchronised,
 };
 use longfat_scenario::Scenario;
 use longfat_units::{Bytes, Rate, Span};
@@ -371,6 +372,9 @@ fn anti_ecn_that_the_fluid_cannot_stand_for_is_refused() {
     let message = error.to_string();
     assert!(message.contains(r#"a `buffer` of at least "1.25 MB""#), "{message}");
     assert!(of(&[small, "flow.lone.control=reno"]).is_ok(), "nobody listens");
+    let error = of(&[small, "flow.lone.rtt=80 ms"]).expect_err("the path holds twice as much");
+    let (link, flow_name, least) = ("bottleneck".to_owned(), flow.clone(), Bytes(2_500_000));
+    assert_eq!(error, FluidError::SmallVirtualBuffer { link, flow: flow_name, least });
     let enough = r#"link.bottleneck.anti_ecn={ threshold = 0.5, buffer = "1250 packets" }"#;
     assert!(of(&[enough]).is_ok());
 
@@ -423,4 +427,63 @@ fn a_link_that_is_no_constant_is_refused() {
         refused(&format!("{near}change = [{{ at = \"1 s\", loss = 0.1, reverse = true }}]")),
         None
     );
+}
+
+/// A thousand arrivals take ten seconds, from when they begin, unless they stop before.
+#[test]
+fn short_flows_end_with_their_number_or_their_stop() {
+    let stops = |keys: &[&str]| {
+        let setup = FluidSetup::of(&scenario(TWO_LINKS, keys), Pricing::Avq).expect("it is right");
+        (setup.network.loads[0].start, setup.network.loads[0].stop)
+    };
+    let seconds = Span::from_seconds;
+    let start = "traffic.web.start=5 s";
+    assert_eq!(stops(&[start]), (seconds(5), Some(seconds(15))));
+    assert_eq!(stops(&[start, "traffic.web.stop=8 s"]), (seconds(5), Some(seconds(8))));
+    assert_eq!(stops(&[start, "traffic.web.stop=20 s"]), (seconds(5), Some(seconds(15))));
+}
+
+#[test]
+fn red_has_the_settings_of_its_queue() {
+    let red = |more: &str| {
+        let queue = "link.near.queue={ kind = \"red\", min = \"20 packets\", max = \"60 packets\", weight = 0.002";
+        let key = format!("{queue}{more} }}");
+        let setup = FluidSetup::of(&scenario(TWO_LINKS, &[&key]), Pricing::Queue);
+        match setup.expect("it is right").network.links[0].price {
+            Price::Red(red) => (red.max_p, red.gentle, red.marks),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(red(", max_p = 0.25, gentle = false, ecn = true"), (0.25, false, true));
+    assert_eq!(red(", max_p = 0.02, gentle = true, ecn = false"), (0.02, true, false));
+}
+
+/// PIE has an `alpha` too, which is none of a virtual queue's.
+#[test]
+fn a_virtual_queue_that_stands_in_has_the_usual_parameters() {
+    let scenario = scenario(TWO_LINKS, &["link.far.queue=pie"]);
+    let setup = FluidSetup::of(&scenario, Pricing::Queue).expect("it is right");
+    let usual = Price::Avq { utilisation: 1.0, adaptation: 0.5 / 0.06 };
+    assert_eq!(setup.network.links[1].price, usual);
+}
+
+/// Limited slow start (RFC 3742) beyond a hundred segments.
+#[test]
+fn slow_start_is_that_of_the_file() {
+    let setup =
+        FluidSetup::of(&scenario(TWO_LINKS, &["flow.back.slow_start=limited"]), Pricing::Avq);
+    let flows = setup.expect("it is right").network.flows;
+    assert_eq!(flows[2].slow_start, SlowStart::Limited);
+    assert_eq!(flows[0].slow_start, SlowStart::Standard);
+}
+
+/// Three flows over 2, 2 and 1 links, four directions with that of the short flows, 601 rows: 1500 B for each flow, 64 B for
+/// each link of its path, 250 B for each flow and direction in a row, 100 B for each pair of directions.
+#[test]
+fn memory_is_counted_by_flows_links_and_rows() {
+    let keys = [r#"traffic.web.path=[{ link = "near", reverse = true }]"#, "sample=100 ms"];
+    let network = 3.0 * 1500.0 + 5.0 * 64.0;
+    let expected =
+        Memory { in_time: network + 600.0 * 7.0 * 250.0, at_rest: network + 16.0 * 100.0 };
+    assert_eq!(memory(&scenario(TWO_LINKS, &keys)), expected);
 }
