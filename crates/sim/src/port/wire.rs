@@ -56,6 +56,7 @@ impl Wire {
                 _ => Variable::None,
             },
             late: reorder
+                .filter(|late| late.probability > 0.0 && late.distance > Span::ZERO)
                 .map(|late| (Rare::new(late.probability, stream("reorder")), late.distance)),
             twice: Rare::new(*duplicate, stream("duplicate")),
             bursts: burst_loss.map(|model| Bursts {
@@ -234,6 +235,12 @@ mod tests {
         };
         assert!(arrivals(&mut kept).is_sorted() && !kept.reorders());
         assert!(!arrivals(&mut free).is_sorted() && free.reorders());
+        // No packet is late: the wire is like others, where arrivals at the same instant keep their place among events.
+        for never in
+            ["probability = 0, distance = \"1 ms\"", "probability = 0.5, distance = \"0 s\""]
+        {
+            assert!(!wire(&format!("reorder = {{ {never} }}")).reorders(), "{never}");
+        }
     }
 
     /// Packets every millisecond; a late one comes three packets later, and just after the third.
