@@ -107,6 +107,17 @@ def test_a_picture_shows_receive_windows() -> None:
     assert np.max(np.asarray(told[0].get_ydata(), dtype=float)) == 30_000 // 1460
 
 
+def test_the_line_of_a_window_ends_with_its_transfer() -> None:
+    text = {"flow.forward.size": "300 kB", "sample": "100 ms"}
+    run = longfat.run(SMALL, set=text)
+    first = run.summary["flows"][0]
+    lines = [line for line in run.plot().axes[0].get_lines() if line.get_label() == "forward[0]"]
+    times, windows = (np.asarray(each, dtype=float) for each in lines[0].get_data())
+    last = times[np.isfinite(windows)].max()
+    end = first["start_s"] + first["completion_s"]
+    assert end - 0.1 <= last <= end < run.duration_s - 1
+
+
 BURSTS = """
 duration = "20 s"
 warmup = "5 s"

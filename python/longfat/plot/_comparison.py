@@ -19,6 +19,7 @@ from longfat.plot._panels import (
     marks,
     queues,
     says_averaged,
+    until_complete,
     utilisations,
 )
 from longfat.units import ABSENT, RATE, percent, plural, ruler, small
@@ -102,6 +103,7 @@ def _first(contender: Compared) -> tuple[pl.DataFrame, list[tuple[str, pl.DataFr
     if not first.tables or not first.summary:
         return None
     flows = in_order(first.tables["flow_series"].to_polars(), first.summary)
+    flows = until_complete(flows, first.summary)
     return flows, busy(first.tables["link_series"].to_polars())
 
 

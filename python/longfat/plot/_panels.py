@@ -296,6 +296,20 @@ def in_order(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFrame:
     return series.sort(place, "time_s")
 
 
+def until_complete(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFrame:
+    """The series of the flows, where those that are complete have no window any more."""
+    ends = {
+        flow["name"]: flow["start_s"] + flow["completion_s"]
+        for flow in summary["flows"]
+        if flow.get("completion_s") is not None
+    }
+    if not ends:
+        return series
+    end = pl.col("flow").cast(pl.String).replace_strict(ends, default=None, return_dtype=pl.Float64)
+    active = end.is_null() | (pl.col("time_s") <= end)
+    return series.with_columns(pl.when(active).then(pl.col("window")))
+
+
 def parts(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:
     """The rows of each name, in the order of first appearance."""
     parts = frame.partition_by(column, maintain_order=True, as_dict=True)

@@ -21,6 +21,7 @@ from longfat.plot._panels import (
     receive_windows,
     says_averaged,
     telling,
+    until_complete,
     utilisations,
 )
 from longfat.plot._panels import variables as draw_variables
@@ -67,6 +68,7 @@ def run(finished: Recorded, *, variables: Sequence[str] | None = None) -> Figure
 
 def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     flows = in_order(finished.flow_series.to_polars(), finished.summary)
+    flows = until_complete(flows, finished.summary)
     links = finished.link_series.to_polars()
     if links.is_empty():
         message = "the run kept no time series: run it with record=True"
