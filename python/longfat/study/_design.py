@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from longfat.errors import StudyError
+from longfat.foreign import shown
+from longfat.study._expression import POSSIBLE, fault
 from longfat.study._values import between, describe, label
 from longfat.units import number_of
 
@@ -267,10 +269,13 @@ def read_expression(expression: str, what: str) -> pl.Expr:
     """An SQL expression over columns in double quotes.
 
     Raises:
-        StudyError: It cannot be read.
+        StudyError: It cannot be read, or is more than an expression.
     """
     import polars as pl
 
+    if wrong := fault(expression):
+        message = f"`{what}`: `{shown(expression)}` is not possible: {shown(wrong)}; {POSSIBLE}"
+        raise StudyError(message)
     try:
         return pl.sql_expr(expression)
     except (pl.exceptions.PolarsError, ValueError) as error:
