@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import longfat
+from longfat.study import study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,3 +162,32 @@ def test_the_fluid_model_says_why_it_does_not_take_them(tmp_path: Path) -> None:
     (tmp_path / "csv.toml").write_text(LISTED.format(kind="csv") + bulk, "utf-8")
     with pytest.raises(longfat.FluidError, match="replays a list"):
         longfat.fluid(tmp_path / "csv.toml")
+
+
+def test_a_study_has_what_applications_wait_for(own_folder: Path) -> None:
+    """Under the paths of the summary, also where the runs of a study have different applications."""
+    (own_folder / "clients.toml").write_text(CLIENTS, "utf-8")
+    films = [
+        {"kind": "constant", "rate": "80 kbit/s"},
+        {"kind": "video", "ladder": ["500 kbit/s"], "chunk": "500 ms", "buffer": "3 s"},
+    ]
+    waited, rate = "applications.calls.response_s.p99", "applications.film.bit_rate_bit_s"
+    key = "flow.film.application"
+    given = {
+        "scenario": "clients.toml",
+        "seeds": 1,
+        "vary": {key: films},
+        "plot": [{"x": key, "y": waited}, {"x": key, "y": rate}],
+        "derive": {"ms": f'1000 * "{waited}"'},
+    }
+    found = study(given, workers=1)
+    assert found.failed == 0
+    summary = longfat.run("clients.toml", set={key: films[1]}).summary["applications"]
+    last = found.rows.row(1, named=True)
+    assert last[waited] == summary["calls"]["response_s"]["p99"]
+    assert last["ms"] == 1000 * last[waited]
+    assert last[rate] == summary["film"]["bit_rate_bit_s"] == 500_000
+    assert found.rows[rate].to_list()[0] is None
+    of = [name.partition(".")[0] for name in found.numbers]
+    assert list(dict.fromkeys(of)) == ["links", "flows", "applications", "jain", "engine", "ms"]
+    assert waited in (found.folder / "table.csv").read_text("utf-8").splitlines()[0]

@@ -33,7 +33,7 @@ _SLANTED = 0.95
 """The inches below panels that numbers need which are slanted."""
 _LEGEND = 2.0
 """The inches beside panels that are there for a legend, at least."""
-_RESULTS = ("links", "flows", "traffic", "jain", "engine")
+_RESULTS = ("links", "flows", "applications", "traffic", "jain", "engine")
 """What the names of results begin with."""
 
 

@@ -23,7 +23,7 @@ def refuse_unknown(file: StudyFile) -> Callable[[Collection[str]], None] | None:
     """What refuses a study by the names of the numbers of its first run.
 
     `None` where the first run cannot tell: the fluid model solves within milliseconds, and where the engine, or
-    a whole link or group, varies, other runs have other numbers.
+    a whole link or group, or what an application is varies, other runs have other numbers.
     """
     keys = file.design.keys
     if file.engine != "packets" or any(_renames(key) for key in keys):
@@ -40,7 +40,10 @@ def refuse_unknown(file: StudyFile) -> Callable[[Collection[str]], None] | None:
 
 
 def _renames(key: str) -> bool:
-    return key == ENGINE or (key.partition(".")[0] in _TABLES and key.count(".") < 2)  # noqa: PLR2004
+    table, *rest = key.split(".")
+    if table not in _TABLES:
+        return key == ENGINE
+    return len(rest) < 2 or rest[1] == "application"  # noqa: PLR2004 - the name and a field
 
 
 def _asked(file: StudyFile) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ _SUMMED = frozenset({"goodput_bit_s", "timeouts", "congestion_events", "data_sen
 _COUNTED = ("data_packets", "events")
 """What the engine counts. The rest of what it says depends on the clock, and no two runs agree on it."""
 
-_SECTIONS = ("links", "flows", "traffic", "jain", "engine")
+_SECTIONS = ("links", "flows", "applications", "traffic", "jain", "engine")
 
 
 def of_summary(summary: Mapping[str, Any]) -> dict[str, float]:
@@ -28,7 +28,7 @@ def of_summary(summary: Mapping[str, Any]) -> dict[str, float]:
     {'links.a.forward.utilisation': 1.0}
     """
     found: dict[str, float] = {}
-    for section in ("links", "traffic", "jain"):
+    for section in ("links", "applications", "traffic", "jain"):
         found.update(_leaves(summary.get(section, {}), section))
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for flow in summary["flows"]:
@@ -127,7 +127,7 @@ def of_fluid(
 
 
 def in_order(names: Sequence[str]) -> list[str]:
-    """Names of numbers in the one order that every table has them in: links, flows, traffic, fairness."""
+    """Names of numbers in the one order that every table has them in: that of the sections of a summary."""
 
     def place(name: str) -> tuple[int, str]:
         section = name.partition(".")[0]
