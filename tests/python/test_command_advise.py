@@ -161,6 +161,56 @@ def test_what_the_seeds_do_not_decide_is_said() -> None:
     assert rough[0].startswith("none that is busy enough leaves a flow of cubic half")
 
 
+def spread(
+    control: str, used: float, delay: float, kept: float, halves: tuple[float, float]
+) -> Advised:
+    """As `told`, with the half-widths of the utilisation and of what is kept; the delay is exact."""
+    found = told(control, used, delay, kept)
+    for name, half in zip(("utilisation", "kept"), halves, strict=True):
+        found.numbers[name] = Estimate(found.mean(name), half, 3)
+    return found
+
+
+def test_a_bound_within_an_interval_is_not_decided() -> None:
+    """The advised one, and one that would be advised if it passed, by what the other flow keeps."""
+    near = spread("bbr3", 0.99, 0.001, 0.496, (0.0, 0.513))
+    lucky = spread("copa", 0.98, 0.002, 0.517, (0.0, 0.699))
+    slow = spread("reno", 0.97, 0.009, 0.52, (0.0, 0.3))
+    rough = spread("exp", 1.0, 0.001, 0.3, (0.0, 0.19))
+    picks, doubts = _picked([near, lucky, slow, rough], QUESTION)
+    assert picks["advised"] is lucky
+    doubt = (
+        "3 seeds do not decide which of these leave a flow of cubic half of what it has beside its like, "
+        "and more seeds would: bbr3, 1 stream, 1 bdp (49.6 ± 51.3 %); copa, 1 stream, 1 bdp (51.7 ± 69.9 %)"
+    )
+    assert doubts == [doubt]
+    found = Advice(QUESTION, (), (near, lucky), picks, tuple(doubts))
+    assert found.as_dict()["doubts"] == doubts
+
+
+def test_a_utilisation_may_not_be_decided_either() -> None:
+    # 95 % of 0.98 ± 0.02 is 0.931 ± 0.019: within 0.03 of 0.89, but not within 0.01 of 0.9.
+    busiest = spread("one", 0.98, 0.005, 0.9, (0.02, 0.0))
+    near, idle = (
+        spread(name, used, 0.001, 0.9, (half, 0.0))
+        for name, used, half in (("near", 0.89, 0.03), ("idle", 0.9, 0.01))
+    )
+    picks, doubts = _picked([busiest, near, idle], QUESTION)
+    assert picks["advised"] is busiest
+    doubt = (
+        "3 seeds do not decide which of these use 95 % of what one, 1 stream, 1 bdp uses (98.0 ± 2.0 %), "
+        "and more seeds would: near, 1 stream, 1 bdp (89.0 ± 3.0 %)"
+    )
+    assert doubts == [doubt]
+
+
+def test_where_none_passes_all_that_may_do_so_are_named() -> None:
+    near = spread("near", 0.99, 0.009, 0.45, (0.0, 0.06))
+    _, doubts = _picked([spread("rough", 1.0, 0.001, 0.2, (0.0, 0.1)), near], QUESTION)
+    assert doubts[0].startswith("none that is busy enough leaves a flow of cubic half")
+    assert doubts[1].endswith(": near, 1 stream, 1 bdp (45.0 ± 6.0 %)")
+
+
 def test_what_is_left_to_the_other_may_be_unknown() -> None:
     unknown, rough = told("unknown", 1.0, 0.001, None), told("rough", 1.0, 0.002, 0.2)
     picks, doubts = _picked([unknown], QUESTION)

@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 from longfat._longfat import Scenario
 from longfat.own import NOTHING, Code
+from longfat.study._compared import with_interval
 from longfat.study._comparison import full_buffer_s
 from longfat.study._points import seeds_of
 from longfat.study._question import KINDS, TOO_LONG, Choice, Question
 from longfat.study._runner import Job, run_many, usable_cores
 from longfat.study._setup import GROUP, LINK, ORIGIN, OTHER, label_of
 from longfat.study._statistics import Estimate, estimate
-from longfat.units import plural
+from longfat.units import SHARE, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -338,6 +339,7 @@ def _picked(closely: Sequence[Advised], question: Question) -> tuple[dict[str, A
         doubts.append(
             f"not told apart from the advised one by {plural(question.seeds, 'seed')}: {told}"
         )
+    doubts += _undecided(closely, advised, question)
     late = [each for each in closely if each.unfinished]
     if late:
         told = "; ".join(each.choice.label for each in late)
@@ -347,6 +349,56 @@ def _picked(closely: Sequence[Advised], question: Question) -> tuple[dict[str, A
     if question.seeds == 1:
         doubts.append("with one seed there are no intervals: more seeds would tell more")
     return picks, doubts
+
+
+def _undecided(closely: Sequence[Advised], advised: Advised, question: Question) -> list[str]:
+    """The bounds that lie within intervals, where another side of them would be another advice.
+
+    That is so of the advised one, and of those that would be advised if they passed: their delay is no longer,
+    or the advised one does not pass itself.
+    """
+    busiest = _least(closely, "utilisation", largest=True)
+    used = busiest.numbers["utilisation"]
+    least = Estimate((used.mean or 0.0) * ENOUGH, (used.half_width or 0.0) * ENOUGH, used.n)
+    half = Estimate(KEPT, 0.0, used.n)
+    passed = (advised.mean("kept") or 0.0) >= KEPT
+    busy: list[str] = []
+    gentle: list[str] = []
+    for each in closely:
+        if passed and each is not advised and not _no_later(each, advised):
+            continue
+        mine, kept = each.numbers["utilisation"], each.numbers["kept"]
+        near = each is not busiest and _overlap(mine, least)
+        if near:
+            busy.append(f"{each.choice.label} ({_in_percent(mine)})")
+        if (near or (mine.mean or 0.0) >= (least.mean or 0.0)) and _overlap(kept, half):
+            gentle.append(f"{each.choice.label} ({_in_percent(kept)})")
+    seeds = plural(question.seeds, "seed")
+    bounds = (
+        (
+            busy,
+            f"use {100 * ENOUGH:.0f} % of what {busiest.choice.label} uses ({_in_percent(used)})",
+        ),
+        (gentle, f"leave a flow of {label_of(question.other)} half of what it has beside its like"),
+    )
+    return [
+        f"{seeds} do not decide which of these {bound}, and more seeds would: {'; '.join(those)}"
+        for those, bound in bounds
+        if those and question.seeds > 1
+    ]
+
+
+def _in_percent(value: Estimate) -> str:
+    size, unit = SHARE[0]
+    return with_interval(value, size, 1, unit)
+
+
+def _no_later(one: Advised, other: Advised) -> bool:
+    """Whether the delay of one is no longer than that of another, as far as intervals tell."""
+    mine, theirs = one.numbers["queue_mean_s"], other.numbers["queue_mean_s"]
+    if mine.mean is None or theirs.mean is None:
+        return theirs.mean is None
+    return mine.mean <= theirs.mean or _overlap(mine, theirs)
 
 
 def _least(found: Sequence[Advised], name: str, *, largest: bool = False) -> Advised:
