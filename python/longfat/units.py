@@ -22,6 +22,9 @@ SHARE: Units = ((0.01, "%"),)
 PLAIN: Units = ((1.0, ""),)
 COUNT: Units = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
+STATISTICS = ("mean", "p50", "p90", "p99")
+"""What is known of times that differ from one transfer to the next; the name of the time stands before it."""
+
 Kind = Literal["rate", "time", "size"]
 KINDS: tuple[Kind, ...] = ("rate", "time", "size")
 """What quantities of a scenario count."""
@@ -73,6 +76,17 @@ def aligned(values: Sequence[float | None], units: Units) -> list[str]:
         ABSENT if value is None else f"{value / size:.{decimals}f} {unit}".strip()
         for value in values
     ]
+
+
+def units_of(name: str) -> Units | None:
+    """The units of a number of a run, by what its name ends with; `None` where it has none.
+
+    >>> units_of("flows.a.goodput_bit_s") is RATE, units_of("traffic.web.completion_s.p99") is TIME
+    (True, True)
+    """
+    place, _, last = name.rpartition(".")
+    of = place if last in STATISTICS else name
+    return RATE if of.endswith("_bit_s") else TIME if of.endswith("_s") else None
 
 
 def ruler(values: Sequence[float | None], units: Units) -> tuple[float, str, int]:

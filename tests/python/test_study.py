@@ -21,6 +21,7 @@ from longfat import _longfat
 from longfat.errors import StudyError
 from longfat.study import Study, study
 from longfat.study._in_words import aligned
+from longfat.study._numbers import headings
 from longfat.study._parts import PARTS, Claims, Parts, write_part
 from longfat.study._study import Opened
 from support import ROOT, SMALL, Command
@@ -875,3 +876,16 @@ def test_numbers_with_many_digits_have_an_exponent() -> None:
         "inf",
         "2.00e6",
     ]
+
+
+def test_the_table_says_what_a_number_belongs_to_and_its_unit(file: Path) -> None:
+    """One `mean` without a unit stood for any group of short flows, and `goodput_bit_s` for any flows."""
+    names = [GOODPUT, "jain.forward", "traffic.web.completion_s.mean", "flows.web.rtt_s", "it"]
+    assert headings(names) == [
+        *("forward.goodput_bit_s", "jain.forward", "web.completion_s.mean", "web.rtt_s", "it")
+    ]
+    assert headings([UTILISATION, "links.a.x", "flows.a.x"])[1:] == ["links.a.x", "flows.a.x"]
+    times = pl.DataFrame({names[2]: [0.25], f"{names[2]}_half_width": [0.125]})
+    assert aligned(names[2], times) == ["250 ± 125 ms"]
+    head = study(file).means.head
+    assert head == (RATE, CONTROL, "bottleneck.forward.utilisation", "seeds")

@@ -12,7 +12,7 @@ from longfat.plot import style
 from longfat.plot._across import LETTER, WIDE, Across
 from longfat.plot._intervals import reach
 from longfat.plot._labels import labels
-from longfat.units import RATE, TIME, ruler
+from longfat.units import STATISTICS, ruler, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -277,7 +277,7 @@ def _values(table: pl.DataFrame, key: str | None) -> list[Any]:
 
 def _scale(name: str, table: pl.DataFrame) -> tuple[float, str]:
     """The unit of a number, by the end of its name."""
-    units = RATE if name.endswith("_bit_s") else TIME if name.endswith("_s") else None
+    units = units_of(name)
     if units is None:
         return 1.0, ""
     values: Iterable[float | None] = table[name].to_list()
@@ -295,6 +295,8 @@ def _short(name: str) -> str:
 
     >>> _short("links.bottleneck.forward.utilisation"), _short("flows.web.goodput_bit_s"), _short("share")
     ('utilisation of bottleneck, forward', 'goodput of web', 'share')
+    >>> _short("traffic.web.completion_s.p99")
+    'p99 completion of web'
     """
     section, _, rest = name.partition(".")
     if not rest or section not in _RESULTS:
@@ -302,5 +304,9 @@ def _short(name: str) -> str:
     *place, last = rest.split(".")
     if section == "jain":
         return f"fairness of {rest}"
-    words = last.removesuffix("_bit_s").removesuffix("_s").replace("_", " ")
+    which = ""
+    if last in STATISTICS:
+        which = f"{last} "
+        last = place.pop()
+    words = which + last.removesuffix("_bit_s").removesuffix("_s").replace("_", " ")
     return f"{words} of {', '.join(place)}" if place else words

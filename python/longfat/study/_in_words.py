@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Protocol
 
+from longfat.study._numbers import headings
 from longfat.tables import TextTable
-from longfat.units import ABSENT, RATE, TIME, plural, ruler, small
+from longfat.units import ABSENT, PLAIN, plural, ruler, small, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def means(found: Found, most: int) -> TextTable:
     """The numbers that the study asks about, at each point; a last row says what `most` rows leave out."""
     names = asked(found)
     table = found.table(*names)
-    heads = (*found.keys, *(name.rpartition(".")[2] for name in names), "seeds")
+    heads = (*found.keys, *headings(names), "seeds")
     columns = [aligned(name, table) for name in names]
     counts = table[f"{names[0]}_n"].to_list() if names else []
     made = TextTable(heads, words=len(found.keys))
@@ -66,7 +67,7 @@ def aligned(name: str, table: pl.DataFrame) -> list[str]:
     """A column of means with their intervals."""
     values = table[name].to_list()
     halves = table[f"{name}_half_width"].to_list()
-    units = RATE if name.endswith("_bit_s") else TIME if name.endswith("_s") else ((1.0, ""),)
+    units = units_of(name) or PLAIN
     found = []
     for value, half in zip(values, halves, strict=True):
         if value is None:

@@ -136,6 +136,24 @@ def in_order(names: Sequence[str]) -> list[str]:
     return sorted(names, key=place)
 
 
+def headings(names: Sequence[str]) -> list[str]:
+    """Names of numbers for a table: what they belong to, and what they are, unless that leaves two alike.
+
+    >>> headings(["flows.a.goodput_bit_s", "traffic.web.completion_s.mean", "jain.a", "share"])
+    ['a.goodput_bit_s', 'web.completion_s.mean', 'jain.a', 'share']
+    """
+
+    def short(name: str) -> str:
+        section, _, rest = name.partition(".")
+        return rest if section in _SECTIONS and "." in rest else name
+
+    made = [short(name) for name in names]
+    return [
+        name if made.count(heading) > 1 else heading
+        for name, heading in zip(names, made, strict=True)
+    ]
+
+
 def _leaves(value: object, path: str) -> Iterator[tuple[str, float]]:
     if isinstance(value, dict):
         for key, entry in value.items():
