@@ -295,6 +295,24 @@ def test_many_flows_are_told_by_groups() -> None:
     assert found.sentences[0].startswith("The 8 flows of forward were limited by a full link for ")
 
 
+def test_one_flow_among_many_is_told_in_the_singular() -> None:
+    """Beside a group of eight: one that has losses, and one without a window."""
+    one = '[[flow]]\nname = "one"\ncontrol = "reno"\npath = ["bottleneck"]\nrtt = "20 ms"\n'
+    rest = (
+        SMALL
+        + one
+        + one.replace('"one"', '"free"').replace(
+            '"reno"', '{ kind = "blitz", priorities = false }\naccess = "1 Mbit/s"'
+        )
+    )
+    told = explain(longfat.run(rest, set={"flow.0.count": 8})).sentences
+    assert re.fullmatch(
+        r"The flow of one was limited by .* of its time.*; it answered \d[^;]*\.", told[1]
+    )
+    assert "on average" not in told[1]
+    assert told[2] == "The flow of free sends at the rate of its own link."
+
+
 def test_a_flow_without_a_window_says_so() -> None:
     changes = {
         "flow.0.control": {"kind": "blitz", "priorities": False},

@@ -153,11 +153,18 @@ class Explanation:
 
 def _of_group(name: str, flows: Sequence[FlowLimits]) -> str:
     known = [flow for flow in flows if flow.shares]
+    alone = len(flows) == 1
+    if not known and alone:
+        return f"The flow of {name} sends at the rate of its own link."
     if not known:
         return f"The {plural(len(flows), 'flow')} of {name} send at the rate of their own links."
     means = {cause: sum(flow.shares[cause] for flow in known) / len(known) for cause in CAUSES}
-    limited = causes(means, "their time")
-    told = f"The {plural(len(flows), 'flow')} of {name} were limited {limited}, on average"
+    if alone:
+        told, answer = f"The flow of {name} was limited {causes(means, 'its time')}", "it answered"
+    else:
+        limited = causes(means, "their time")
+        told = f"The {plural(len(flows), 'flow')} of {name} were limited {limited}, on average"
+        answer = "they answered"
     sums = (sum(getattr(flow, each) for flow in known) for each in ("losses", "marks", "timeouts"))
     answered = events(*sums)
-    return f"{told}; they answered {answered}." if answered else f"{told}."
+    return f"{told}; {answer} {answered}." if answered else f"{told}."
