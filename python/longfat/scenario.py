@@ -204,6 +204,9 @@ def _load(source: Source) -> tuple[str, str, str, Path | None]:
             raise ScenarioError(message) from error
     if isinstance(source, str) and "\n" in source:
         return source, "scenario", "scenario", None
+    if source == "":
+        message = "an empty text is neither the path of a scenario file nor its content"
+        raise ScenarioError(message)
     path = Path(source)
     try:
         return read_text(path, LONGEST_FILE), str(path), path.stem, path.parent
@@ -241,7 +244,7 @@ def assignments(changes: Changes) -> list[str]:
     """Fields to set, as on the command line: `link.bottleneck.rate="1 Gbit/s"`.
 
     Raises:
-        ScenarioError: A value is none that TOML has.
+        ScenarioError: A value is none that TOML has, or a change in a list is no text.
         TypeError: They are a single text.
     """
     if isinstance(changes, str):
@@ -253,7 +256,12 @@ def assignments(changes: Changes) -> list[str]:
         except (TypeError, ValueError) as error:
             message = f"a change cannot be written as TOML: {error}"
             raise ScenarioError(message) from error
-    return list(changes)
+    made: list[Any] = list(changes)
+    for change in made:
+        if not isinstance(change, str):
+            message = f"a change is a text such as 'seed=2', not {shown(repr(change)[:80])}"
+            raise ScenarioError(message)
+    return made
 
 
 def _is_unicode(text: str) -> bool:

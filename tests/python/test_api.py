@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from itertools import groupby
@@ -205,6 +206,24 @@ def test_a_dictionary_that_toml_cannot_hold_is_refused() -> None:
     with pytest.raises(longfat.ScenarioError, match="TOML") as caught:
         longfat.run({"duration": object()})
     assert caught.value.diagnostics == ()
+
+
+def test_what_is_no_scenario_and_no_change_is_refused_in_words() -> None:
+    with pytest.raises(longfat.ScenarioError, match="an empty text is neither the path of a scen"):
+        longfat.run("")
+    with pytest.raises(longfat.ScenarioError, match="a change is a text such as 'seed=2', not 1"):
+        longfat.run(SMALL, set=["seed=2", 1])  # type: ignore[list-item]
+
+
+def test_tables_go_to_other_processes_and_runs_say_what_can(run: longfat.Run) -> None:
+    for table in (run.flows, run.link_series):
+        copy = pickle.loads(pickle.dumps(table))  # noqa: S301 - made here
+        assert isinstance(copy, longfat.Table)
+        assert copy.to_polars().equals(table.to_polars())
+    with pytest.raises(
+        TypeError, match=r"a run cannot be pickled: .*`run\.summary`.*`longfat\.study`"
+    ):
+        pickle.dumps(run)
 
 
 def test_a_missing_file_is_a_missing_file() -> None:

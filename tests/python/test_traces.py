@@ -426,3 +426,10 @@ def test_what_cannot_be_traced_is_refused(own_folder: Path, longfat: Command) ->
         package.run(LOSSY, pcap=True, trace_packets=0)
     with pytest.raises(ValueError, match="no trace"):
         package.run(LOSSY, pcap=True, trace_packets=2**80)
+
+
+@pytest.mark.parametrize("asked", [{"at": ["reno"]}, {"trace_packets": 0}])
+def test_what_to_trace_is_refused_without_a_trace(asked: dict[str, Any]) -> None:
+    """As the command line refuses it: it was ignored."""
+    with pytest.raises(TraceError, match="ask for a trace with `pcap` or `qlog`"):
+        package.run(LOSSY, **asked)

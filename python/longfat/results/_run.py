@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from longfat._longfat import __version__
+from longfat._longfat import TraceError, __version__
 from longfat.own import Brought, Code
 from longfat.results._folder import LIMITS, RUN, TABLES, ResultFolder
 from longfat.results._json import decoded
@@ -89,12 +89,17 @@ def run(
     Raises:
         ScenarioError: The scenario is wrong, or needs more memory than is free; the message names the place
             and the reason.
-        TraceError: Flows cannot be traced as asked.
+        TraceError: Flows cannot be traced as asked, or neither `pcap` nor `qlog` asks for a trace.
         OSError: The file cannot be read.
         CodeError: A controller or queue of your own failed: the message names it, the flow and the time.
         EngineError: A bug of longfat.
         KeyboardInterrupt: Ctrl-C was pressed; nothing is left behind.
     """
+    if (at or trace_packets is not None) and not (pcap or qlog):
+        message = (
+            "`at` and `trace_packets` say what to trace: ask for a trace with `pcap` or `qlog`"
+        )
+        raise TraceError(message)
     code = Code(tuple(controllers), tuple(queues), allow_code)
     scenario, name = read(source, seed=seed, changes=set, code=code)
     traces = None
@@ -131,6 +136,18 @@ class Run(Resolved):
         summary = self.summary
         packets = summary["engine"]["data_packets"]
         return f"<Run {self.name}: seed {summary['seed']}, {packets:,} data packets>"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuses to be pickled: what the engine recorded stays where it is.
+
+        Raises:
+            TypeError: Always; the message says what can go to another process instead.
+        """
+        message = (
+            "a run cannot be pickled: let the other process return `run.summary`, tables such as `run.flows`, "
+            "or the folder of `run.save(path)`; `longfat.study` runs many scenarios in parallel"
+        )
+        raise TypeError(message)
 
     def _repr_html_(self) -> str:
         """The averages, for a notebook."""

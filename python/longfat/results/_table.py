@@ -54,6 +54,10 @@ class Table:
         """The size and the columns, in one line."""
         return f"<Table: {len(self)} rows of {', '.join(self.columns)}>"
 
+    def __reduce__(self) -> tuple[type[Table], tuple[pl.DataFrame]]:
+        """A table is pickled as a data frame."""
+        return type(self), (self.to_polars(),)
+
     def _repr_html_(self) -> str:
         """The first and the last rows, for a notebook."""
         shown: str = self.to_polars()._repr_html_()
