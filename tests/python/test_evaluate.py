@@ -338,6 +338,23 @@ def test_numbers_are_those_of_the_runs_behind_them() -> None:
     assert f"{100 * math.fsum(used) / 2:.1f} %" in finding.story
 
 
+def test_what_a_verdict_rests_on_is_told(longfat: Command, own_folder: Path) -> None:
+    """The sentence has the same numbers for all; what decides are losses, and half of the waiting times."""
+    cell = "range/64kbit-100ms-1250ms"
+    done = longfat("evaluate", "bbr3", "--cell", cell, "--seeds", "2", "--against", "reno,cubic")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith(f"{cell}: "))
+    assert "reno (100.0 %, 1.12 s) and cubic (100.0 %, 1.12 s)" in lines[at]
+    assert lines[at + 1 : at + 4] == [
+        "    waiting time in the queue, median, 562 ms: better than cubic (938 ms)",
+        "    packets dropped by queues, 3.5 %: worse than reno (2.6 %), better than cubic (10.0 %)",
+        "",
+    ]
+    (found,) = evaluate("reno", against=["reno"], cells=[cell], seeds=2).findings
+    assert found.unsaid() == []
+
+
 def test_a_fixed_window_does_not_react(own_folder: Path) -> None:
     (own_folder / "rules.py").write_text(GENTLE, "utf-8")
     found = evaluate("rules.py:Steady", against=["reno"], cells=[NARROW], seeds=2, allow_code=True)

@@ -192,6 +192,8 @@ def _print(found: Evaluation) -> None:
     screen.print()
     for finding in found.findings:
         screen.print(f"{finding.cell.name}: {finding.story}", soft_wrap=True)
+        for told in finding.unsaid():
+            screen.print(f"    {told}", soft_wrap=True)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in found.counts.items())
     screen.print(f"\n{plural(len(found.findings), 'cell')}: {counts}", soft_wrap=True)
     known = f", {found.spent.known:,} of them known" if found.spent.known else ""

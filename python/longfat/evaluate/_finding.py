@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from longfat.evaluate._judge import Compared, Judged, Overall, compared, judged, overall
-from longfat.evaluate._words import enumerated, filled
+from longfat.evaluate._words import enumerated, filled, places, worded
 from longfat.study import Estimate, Spent, estimate
 
 if TYPE_CHECKING:
@@ -89,6 +89,22 @@ class Finding:
         """
         known = {value.measure.name: value for value in self.values}
         return known[name]
+
+    def unsaid(self) -> list[str]:
+        """What verdicts against incumbents rest on that the story does not tell: measures with their values."""
+        said = places(self.cell.says) | places(self.cell.briefly)
+        told = []
+        for value in self.values:
+            measure = value.measure
+            decided = [
+                f"{verdict} than {name} ({worded(value.theirs[name].mean, measure)})"
+                for name, (verdict, _) in value.against.items()
+                if verdict in {"better", "worse"}
+            ]
+            if decided and measure.name not in said:
+                ours = worded(value.ours.mean, measure)
+                told.append(f"{measure.title}, {ours}: {', '.join(decided)}")
+        return told
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row of a table for each measure."""

@@ -93,6 +93,15 @@ def filled(
     return _PLACE.sub(word, whole)
 
 
+def places(template: str) -> set[str]:
+    """The measures that a template names.
+
+    >>> sorted(places("{name} uses {used}, flows {lose:goodput}"))
+    ['goodput', 'used']
+    """
+    return {found[2] for found in _PLACE.finditer(template)} - {"name"}
+
+
 def enumerated(parts: Sequence[str]) -> str:
     """Parts of a sentence, one after the other.
 
