@@ -95,6 +95,7 @@ class Template:
         """
         self.text, self._origin, self.name, self.folder = _load(source)
         self.code = code
+        self._lists: dict[Path, str] = {}
 
     def read(self, *, seed: int | None = None, changes: Changes = ()) -> Scenario:
         """Reads and checks it, with changes.
@@ -114,7 +115,7 @@ class Template:
             overrides=overrides,
             seed=number,
             folder=self.folder,
-            tables=flow_list,
+            tables=self._list,
             own=self.code.handles(),
             code=self.code.fetcher(self.folder),
         )
@@ -122,6 +123,13 @@ class Template:
             if told := _PROFILE.fullmatch(change):
                 self._refuse_idle(change, *told.groups())
         return found
+
+    def _list(self, path: str | Path) -> str:
+        """A list of flows in a Parquet file as text, read once: studies read a scenario for each point."""
+        place = Path(path)
+        if place not in self._lists:
+            self._lists[place] = flow_list(place)
+        return self._lists[place]
 
     def _refuse_idle(self, change: str, section: str, which: str, name: str) -> None:
         """Refuses a change of a profile that changes nothing: groups have all of its keys themselves.
@@ -217,6 +225,7 @@ def _load(source: Source) -> tuple[str, str, str, Path | None]:
 
 _LIST = ("time", "time_s", "size", "size_bytes", "rtt", "rtt_s", "path", "control")
 _MOST_ROWS = 20_000_000
+_LONGEST_LIST = 64_000_000
 
 
 def flow_list(path: str | Path) -> str:
@@ -225,19 +234,9 @@ def flow_list(path: str | Path) -> str:
     Raises:
         ValueError: It is none; the message does not repeat what the file says.
     """
-    import polars as pl
+    from longfat.parquet import csv_of
 
-    try:
-        table = pl.scan_parquet(path)
-        known = [name for name in table.collect_schema().names() if name in _LIST]
-        flows = table.select(known).head(_MOST_ROWS + 1).collect()
-        if flows.height > _MOST_ROWS:
-            message = f"it has more than {_MOST_ROWS} rows"
-            raise ValueError(message)
-        return flows.write_csv()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        message = "it is not a Parquet file with the columns of a list of flows"
-        raise ValueError(message) from error
+    return csv_of(path, _LIST, rows=_MOST_ROWS, length=_LONGEST_LIST)
 
 
 def assignments(changes: Changes) -> list[str]:

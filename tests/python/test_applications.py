@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import longfat
+from longfat.scenario import Template
 from longfat.study import study
 
 if TYPE_CHECKING:
@@ -152,6 +153,61 @@ def test_what_is_wrong_in_a_parquet_file_is_shown(tmp_path: Path) -> None:
     with pytest.raises(longfat.ScenarioError, match=r"flows\.parquet:3:5") as caught:
         longfat.run(path)
     assert "not a whole number of bytes" in str(caught.value)
+
+
+DAMAGE = {
+    "a length before the first value": {12: 9},
+    "the length of the schema": {-8: 255},
+    "a length in the schema": {-60: 255, -61: 255},
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_parquet_file_is_refused_and_ends_nothing(
+    command: Command, tmp_path: Path, damage: dict[int, int]
+) -> None:
+    """By the first of them its reader asks for more memory than there is, which ends the process it is in."""
+    (tmp_path / "damaged.toml").write_text(LISTED.format(kind="parquet"), "utf-8")
+    path = tmp_path / "flows.parquet"
+    pl.DataFrame({"time_s": [0.0, 1.0], "size_bytes": [100, 200]}).write_parquet(path)
+    content = bytearray(path.read_bytes())
+    for place, value in damage.items():
+        content[place] = value
+    path.write_bytes(content)
+    done = command("run", tmp_path / "damaged.toml", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: this list cannot be read: ")
+    assert "Parquet file" in done.stderr
+    assert "panicked" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_name_of_a_list_is_no_pattern(tmp_path: Path) -> None:
+    for name, size in (("[f]lows", 1500), ("flows", 150_000)):
+        pl.DataFrame({"time_s": [0.0], "size_bytes": [size]}).write_parquet(
+            tmp_path / f"{name}.parquet"
+        )
+    scenario = LISTED.format(kind="parquet").replace("flows.", "[f]lows.")
+    (tmp_path / "named.toml").write_text(scenario, "utf-8")
+    transfers = longfat.run(tmp_path / "named.toml").transfers.to_polars()
+    assert transfers["packets"].to_list() == [1]
+
+
+def test_a_scenario_that_is_read_many_times_reads_its_parquet_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+
+    def once(path: Path, *_: object, **__: object) -> str:
+        read.append(path)
+        return "time_s,size_bytes\n0,1500\n"
+
+    monkeypatch.setattr("longfat.parquet.csv_of", once)
+    (tmp_path / "flows.parquet").touch()
+    (tmp_path / "many.toml").write_text(LISTED.format(kind="parquet"), "utf-8")
+    template = Template(tmp_path / "many.toml")
+    assert [template.read(seed=seed).seed for seed in (1, 2, 3)] == [1, 2, 3]
+    assert read == [tmp_path / "flows.parquet"]
 
 
 def test_the_fluid_model_says_why_it_does_not_take_them(tmp_path: Path) -> None:
