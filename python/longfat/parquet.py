@@ -30,11 +30,14 @@ else:
 import polars as pl
 try:
     table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    if not names:
+        table.collect()
+        os._exit(0)
     known = [name for name in table.collect_schema().names() if name in names.split(",")]
     found = table.select(known).head(int(rows) + 1).collect()
     if found.height > int(rows):
         os._exit(3)
-    text = found.write_csv().encode() if names else b""
+    text = found.write_csv().encode()
 except (pl.exceptions.PolarsError, OSError):
     os._exit(4)
 if len(text) > int(length):
@@ -60,16 +63,8 @@ def csv_of(path: str | Path, columns: Sequence[str], *, rows: int, length: int) 
     Raises:
         ValueError: It is no Parquet file, damaged, or too long; the message does not repeat what it says.
     """
-    command = [sys.executable, "-I", "-c", _READER, os.fspath(path), str(rows), str(length)]
     try:
-        done = subprocess.run(  # noqa: S603 - Python itself, with a text that is above
-            [*command, ",".join(columns), *filter(None, sys.path)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"POLARS_MAX_THREADS": "2"},
-            check=False,
-        )
+        done = _read(path, rows, length, columns)
     except OSError as error:
         message = "no process could be started to read this Parquet file"
         raise ValueError(message) from error
@@ -89,3 +84,27 @@ def csv_of(path: str | Path, columns: Sequence[str], *, rows: int, length: int) 
     except UnicodeDecodeError as error:
         message = "this Parquet file is damaged: a text in it is none"
         raise ValueError(message) from error
+
+
+def is_sound(path: Path) -> bool:
+    """Whether a Parquet file can be read to its end: no damage in it then ends the process that does.
+
+    Raises:
+        OSError: No process can be started for it.
+    """
+    return _read(path, 0, 0, ()).returncode == 0
+
+
+def _read(
+    path: str | Path, rows: int, length: int, columns: Sequence[str]
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs the reader; without columns it reads all of them, and passes on nothing."""
+    asked = [os.path.abspath(path), str(rows), str(length), ",".join(columns)]  # noqa: PTH100 - a text
+    return subprocess.run(  # noqa: S603 - Python itself, with a text that is above
+        [sys.executable, "-I", "-c", _READER, *asked, *filter(None, sys.path)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"POLARS_MAX_THREADS": "2"},
+        check=False,
+    )

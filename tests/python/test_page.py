@@ -523,6 +523,16 @@ def test_a_fluid_page_needs_no_series(own_folder: Path) -> None:
     assert "Where the flows settle" in text
 
 
+def test_a_byte_that_ends_whoever_reads_a_table_is_refused(run_folder: Path) -> None:
+    """The reader of such a file panics over it, or asks for more memory than there is."""
+    path = run_folder / "flow_series.parquet"
+    content = bytearray(path.read_bytes())
+    content[17] = 9
+    path.write_bytes(content)
+    with pytest.raises(ResultError, match=r"flow_series\.parquet is not what a run writes there"):
+        report(run_folder)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [

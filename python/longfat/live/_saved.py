@@ -14,6 +14,8 @@ from longfat.errors import ResultError
 from longfat.foreign import read_text, shown
 from longfat.live._measurement import MEASUREMENT
 from longfat.own import control_of
+from longfat.parquet import is_sound
+from longfat.results._folder import checksum
 from longfat.results._saved_folder import checked
 from longfat.scenario import PICOSECONDS, plain_value, quantities
 from longfat.study._setup import exact_time
@@ -112,6 +114,7 @@ class SavedMeasurement:
         for name in (_SUMMARY, _SERIES):
             if name not in listed.files:
                 raise self._refusal(name, "it is missing")
+        self._written = listed.files[_SERIES]
         try:
             text = read_text(self.folder / _SUMMARY)
             self.told = msgspec.json.decode(text, type=Told)
@@ -127,10 +130,11 @@ class SavedMeasurement:
         """
         import polars as pl
 
-        try:
-            frame = pl.read_parquet(self.folder / _SERIES)
-        except pl.exceptions.PolarsError as error:
-            raise self._refusal(_SERIES, "it is no Parquet file") from error
+        path = self.folder / _SERIES
+        # What is as it was written can be read.
+        if checksum(path) != self._written and not is_sound(path):
+            raise self._refusal(_SERIES, "it is no Parquet file")
+        frame = pl.read_parquet(path)
         for column in ("flow", *_NUMBERS):
             kind = frame.schema.get(column)
             if kind is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import ResultError
 from longfat.foreign import read_text, shown
+from longfat.parquet import is_sound
 from longfat.results._folder import FLUID, RUN, SCENARIO, TABLES, checksum, manifest, unlisted
 
 if sys.version_info >= (3, 11):
@@ -66,21 +67,17 @@ class SavedFolder:
 
     def _refuse_broken(self) -> None:
         """Refuses a scenario or a table that nobody can read, whether or not it will be asked for."""
-        import polars as pl
-
         if not self.scenario.strip():
             raise self._refusal(SCENARIO, "it is empty")
-        if checksum(self.folder / SCENARIO) != self._listed.files.get(SCENARIO):
+        if SCENARIO in self.changed:
             try:
                 tomllib.loads(self.scenario)
             except ValueError as error:
                 raise self._refusal(SCENARIO, str(error)) from error
-        for name in self._listed.files:
-            if name.endswith(".parquet"):
-                try:
-                    pl.read_parquet_schema(self.folder / name)
-                except pl.exceptions.PolarsError as error:
-                    raise self._refusal(name, "it is no Parquet file") from error
+        for name in self.changed:
+            # What is as it was written can be read.
+            if name.endswith(".parquet") and not is_sound(self.folder / name):
+                raise self._refusal(name, "it is no Parquet file")
 
     @cached_property
     def changed(self) -> list[str]:

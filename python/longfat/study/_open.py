@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import ResultError
 from longfat.foreign import shown
+from longfat.parquet import is_sound
 from longfat.study._chunk import FILE
 from longfat.study._file import read_study
 from longfat.study._study import Study
@@ -40,6 +41,12 @@ def open_study(folder: str | os.PathLike[str]) -> Study:
         )
         raise ResultError(message)
     file, _, _ = read_study(place / FILE)
+    if not is_sound(place / "rows.parquet"):
+        message = (
+            f"{name} does not hold what a study writes there: `rows.parquet` is no Parquet file; "
+            f"`longfat study {name} --merge` writes its tables again"
+        )
+        raise ResultError(message)
     try:
         rows = pl.scan_parquet(place / "rows.parquet").select("error").collect()
         found = Study(
