@@ -35,7 +35,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from longfat.results import Finished
-from longfat.scenario import PICOSECONDS
+from longfat.scenario import PICOSECONDS, no_series
 from longfat.study import t_quantile
 
 if TYPE_CHECKING:
@@ -406,7 +406,7 @@ def _series(run: Finished, flows: Sequence[_Flow]) -> pl.DataFrame:
 
     series = run.table("flow_series")
     if series.is_empty():
-        message = "the run kept no time series: run it with record=True"
+        message = f"the run kept no time series: {no_series(run.summary['scenario'])}"
         raise ValueError(message)
     active = pl.DataFrame(
         {

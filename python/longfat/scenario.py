@@ -413,3 +413,15 @@ def quantities(scenario: Scenario) -> Quantities:
     given = scenario.quantities()
     given |= {"links": dict(given["links"]), "groups": dict(given["groups"])}
     return msgspec.convert(given, Quantities)
+
+
+def no_series(scenario: Mapping[str, Any]) -> str:
+    """Why a run has no time series, and what to do about it, after `kept no time series: `.
+
+    Args:
+        scenario: What a summary has of the scenario.
+    """
+    sample, duration = (number_of(str(scenario.get(key))) for key in ("sample", "duration"))
+    if sample is not None and duration is not None and sample[0] > duration[0]:
+        return f"its `sample`, {shown(scenario['sample'])}, is longer than the run; choose a smaller one"
+    return "run it with record=True"

@@ -22,6 +22,15 @@ def test_it_prints_means_and_writes_a_folder(longfat: Command, small: Path) -> N
     assert Path("runs/small-fluid/fluid.json").exists()
 
 
+def test_packets_without_series_are_left_out_of_the_picture(longfat: Command, small: Path) -> None:
+    done = longfat(
+        "fluid", small, "--set", "sample=5 s", "--with-packets", "--quiet", "--out", "long"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("no picture of the run: its `sample`, 5 s, is longer than it")
+    assert Path("long/fluid.png").exists()
+
+
 def test_json_is_one_object(longfat: Command, small: Path) -> None:
     done = longfat(
         "fluid", small, "--json", "--model", "hybrid", "--price", "overflow", "--no-delay"

@@ -224,6 +224,21 @@ def test_the_run_path_draws_nothing(small: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+def test_a_run_shorter_than_its_sample_is_written_without_a_picture(
+    longfat: Command, small: Path
+) -> None:
+    done = longfat("run", small, "--set", "sample=5 s", "--plot", "--quiet", "--out", "long")
+    assert done.returncode == 0, done.stderr
+    told = "`sample`, 5 s, is longer than it; choose a smaller one\n"
+    assert done.stderr == f"no picture of the run: its {told}"
+    assert names("long") == FILES
+    explained = longfat("explain", "long")
+    assert explained.returncode == 2
+    assert explained.stderr == "error: long kept no time series: its " + told.replace(
+        "it;", "the run;"
+    )
+
+
 def test_help_and_version(longfat: Command) -> None:
     assert "longfat run" in longfat("--help").stdout
     assert longfat("--version").stdout.startswith("longfat ")

@@ -209,6 +209,12 @@ def test_a_run_without_series_says_so() -> None:
         longfat.run(SMALL, record=False).plot()
 
 
+def test_a_run_shorter_than_its_sample_says_what_to_choose() -> None:
+    run = longfat.run(SMALL, set={"sample": "5 s"})
+    with pytest.raises(ValueError, match="`sample`, 5 s, is longer than the run; choose a smaller"):
+        run.plot()
+
+
 def test_a_comparison_has_a_column_for_each() -> None:
     setup = Setup("10 Mbit/s", "20 ms", flows=2, duration="4 s", warmup="1 s")
     controls = ["reno", '{ kind = "reno" }']

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from longfat._longfat import Scenario
     from longfat.results._saved_folder import SavedFolder
 
 _WIDE = 160
@@ -192,6 +193,22 @@ def tell_changed(results: Iterable[SavedFolder]) -> None:
             click.echo(
                 f"warning: changed after longfat wrote {each.folder}: {told}", file=sys.stderr
             )
+
+
+def draws(scenario: Scenario) -> bool:
+    """Whether a run of a scenario will have time series to draw; if not, says why and what to do."""
+    from longfat.scenario import PICOSECONDS, quantities
+    from longfat.units import TIME, amount
+
+    given = quantities(scenario)
+    if given.sample_ps <= given.duration_ps:
+        return True
+    sample = amount(given.sample_ps / PICOSECONDS, TIME)
+    message = (
+        f"no picture of the run: its `sample`, {sample}, is longer than it; choose a smaller one"
+    )
+    click.echo(message, file=sys.stderr)
+    return False
 
 
 def refuse_missing(file: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.commands._console import console, refuse_missing, show
+from longfat.commands._console import console, draws, refuse_missing, show
 from longfat.commands._options import command, of_scenario
 from longfat.tables import TextTable
 
@@ -102,9 +102,10 @@ def fluid_command(
             progress=told,
             settings=changes,
         )
+    behind = with_packets and draws(scenario)
     packets = _simulated(scenario, name, quiet=quiet) if with_packets else None
     if integrate:
-        solved.save(target, pictures=pictures, packets=packets)
+        solved.save(target, pictures=pictures, packets=packets if behind else None)
     if as_json:
         from longfat.foreign import json_text
 

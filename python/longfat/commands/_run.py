@@ -59,7 +59,7 @@ def run_command(
     The folder holds the resolved scenario, the averages, the tables as Parquet files, and pictures on
     request, and traces for other tools. An earlier run there is replaced whole; anything else is left alone.
     """
-    from longfat.commands._console import progress, refuse_missing
+    from longfat.commands._console import draws, progress, refuse_missing
     from longfat.own import Code
     from longfat.results._folder import RUN, ResultFolder
     from longfat.results._run import Run, default_folder
@@ -78,6 +78,7 @@ def run_command(
     target = default_folder(name, scenario.seed, changes) if out is None else out
     if not quiet and (told := warning([scenario])):
         click.echo(told, file=sys.stderr)
+    drawn = plot and draws(scenario)
     with ResultFolder(target, RUN) as folder:
         traces = None
         if pcap or qlog:
@@ -88,7 +89,7 @@ def run_command(
             transfers = TransferFile(folder.path)
             recording = simulate(scenario, progress=advanced, transfers=transfers, traces=traces)
         run = Run(scenario, recording, name, changes, traces)
-        run.write_files(folder.path, transfers=transfers, pictures=plot)
+        run.write_files(folder.path, transfers=transfers, pictures=drawn)
         folder.commit()
     if folder.replaced_another and not quiet:
         click.echo(

@@ -9,6 +9,7 @@ from longfat.explanation._explanation import CAUSES, Explanation, FlowLimits
 from longfat.explanation._phases import phases
 from longfat.foreign import shown
 from longfat.results._saved import SavedRun
+from longfat.scenario import no_series
 from longfat.units import number_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def explain(run: Recorded | str | os.PathLike[str]) -> Explanation:
     summary = subject.summary
     limits, links = subject.table("limits"), subject.table("link_series")
     if links.is_empty():
-        message = f"{shown(subject.name)} kept no time series: run it with record=True"
+        message = f"{shown(subject.name)} kept no time series: {no_series(summary['scenario'])}"
         raise ResultError(message)
     windows = subject.table("flow_series").select("time_s", "flow", "window", "threshold")
     rows = limits.join(windows, on=["time_s", "flow"], how="left")

@@ -22,6 +22,7 @@ from longfat.plot._panels import (
     parts,
     says_averaged,
 )
+from longfat.scenario import no_series
 from longfat.units import RATE, plural, ruler
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Recorded) ->
     """Draws the packets, in units and colours of the fluid; returns over how long throughput is averaged."""
     series = in_order(packets.flow_series.to_polars(), packets.summary)
     if series.is_empty():
-        message = "the run kept no time series: run it with record=True"
+        message = f"the run kept no time series: {no_series(packets.summary['scenario'])}"
         raise ValueError(message)
     width = averaging(series)
     series = averaged(series, width)

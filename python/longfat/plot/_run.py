@@ -25,6 +25,7 @@ from longfat.plot._panels import (
     utilisations,
 )
 from longfat.plot._panels import variables as draw_variables
+from longfat.scenario import no_series
 from longfat.units import RATE, TIME, amount, number_of, percent, small
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     flows = until_complete(flows, finished.summary)
     links = finished.link_series.to_polars()
     if links.is_empty():
-        message = "the run kept no time series: run it with record=True"
+        message = f"the run kept no time series: {no_series(finished.summary['scenario'])}"
         raise ValueError(message)
     observed = _chosen(finished, flows, asked)
     width = averaging(flows)
