@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import longfat
+from longfat._longfat import LONGEST_TEXT
 from longfat.errors import ResultError
 from longfat.explanation import CAUSES, FlowLimits, explain
 from support import SMALL
@@ -338,6 +339,22 @@ def test_what_cannot_be_explained_is_refused(own_folder: Path) -> None:
     (own_folder / "summary.json").write_text("[]")
     with pytest.raises(ResultError, match="is no result folder"):
         explain(own_folder)
+
+
+def test_a_run_of_a_long_list_is_read_again(own_folder: Path) -> None:
+    """Its scenario is longer than one without lists may be; most of its flows are after its end."""
+    rows = "".join(f"{second},1000000000000\n" for second in range(10, 1_200_010))
+    (own_folder / "list.csv").write_text("time_s,size_bytes\n0,1500\n" + rows, "utf-8")
+    group = SMALL.partition("[[flow]]")[2].replace("count = 2\n", "").replace("forward", "listed")
+    listed = group.partition("start")[0] + 'replay = "list.csv"\n'
+    (own_folder / "long.toml").write_text(f"{SMALL}\n[[traffic]]{listed}", "utf-8")
+    folder = longfat.run(own_folder / "long.toml").save(own_folder / "long")
+    assert (folder / "scenario.toml").stat().st_size > LONGEST_TEXT
+    assert [flow.name for flow in explain(folder).flows] == ["forward[0]", "forward[1]"]
+    with (folder / "scenario.toml").open("a", encoding="utf-8") as file:
+        file.write("# " + "changed " * 10_000_000)
+    with pytest.raises(ResultError, match=r"scenario\.toml .* it is longer than 80 MB"):
+        explain(folder)
 
 
 def test_the_command(longfat: Command, small: Path, own_folder: Path) -> None:

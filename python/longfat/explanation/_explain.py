@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from longfat.errors import ResultError
@@ -57,8 +58,9 @@ def explain(run: Recorded | str | os.PathLike[str]) -> Explanation:
     rows = limits.join(windows, on=["time_s", "flow"], how="left")
     by_flow = {str(key[0]): part for key, part in rows.partition_by("flow", as_dict=True).items()}
     paths = _paths(summary["scenario"])
+    fullness = cache(lambda path: _fullness(links, path))  # of many groups few paths differ
     flows = [
-        _flow(flow, by_flow[flow["name"]], _fullness(links, paths[flow["name"].partition("[")[0]]))
+        _flow(flow, by_flow[flow["name"]], fullness(paths[flow["name"].partition("[")[0]]))
         for flow in summary["flows"]
         if flow["name"] in by_flow
     ]
@@ -70,16 +72,16 @@ def _recorded(run: Any) -> Recorded:  # noqa: ANN401 - a run, or a path of any k
     return run if hasattr(run, "table") else SavedRun(run)
 
 
-def _paths(scenario: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
+def _paths(scenario: dict[str, Any]) -> dict[str, tuple[tuple[str, str], ...]]:
     """The directions of links that the data of each group crosses."""
     found = {}
     for group in scenario.get("flow", ()):
         turned = bool(group.get("reverse", False))
         hops = [hop if isinstance(hop, dict) else {"link": hop} for hop in group["path"]]
-        found[group["name"]] = [
+        found[group["name"]] = tuple(
             (hop["link"], "reverse" if turned != bool(hop.get("reverse", False)) else "forward")
             for hop in hops
-        ]
+        )
     return found
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat._longfat import LONGEST_FILE
 from longfat.errors import ResultError
 from longfat.foreign import read_text, shown
 from longfat.parquet import is_sound
@@ -140,8 +141,11 @@ class SavedFolder:
         )
 
     def _text(self, name: str) -> str:
+        path = self.folder / name
+        # What is as it was written may be as long as it was: many groups, or lists of flows.
+        most = LONGEST_FILE if name in self.changed else path.stat().st_size
         try:
-            return read_text(self.folder / name)
+            return read_text(path, most)
         except ValueError as error:
             raise self._refusal(name, str(error)) from error
 
