@@ -31,8 +31,9 @@ pub(crate) struct GroupContext<'a> {
     pub(crate) lists: &'a Lists<'a>,
 }
 
-/// Lists of flows by the names of their files: the number of each text among those of the scenario, and the text.
-pub(crate) type Lists<'a> = BTreeMap<String, (usize, &'a str)>;
+/// Lists of flows by the names of their files: the number of each text among those of the scenario, and the text; or why
+/// there is none.
+pub(crate) type Lists<'a> = BTreeMap<String, Result<(usize, &'a str), String>>;
 
 /// One of the two kinds of group.
 #[derive(Clone, Copy, Debug)]

@@ -222,7 +222,7 @@ fn scenario(
     if let (Some([]), Some([])) = (flow_nodes, traffic_nodes) {
         refuse_silence(&fields, problems);
     }
-    let lists = lists(traffic_nodes.unwrap_or_default(), files, problems);
+    let lists = lists(traffic_nodes.unwrap_or_default(), files);
     let context = GroupContext { links: &links, duration, catalogue, lists: &lists };
     let flows = flow_nodes.and_then(|nodes| every(nodes, flow, context, problems, watch));
     let traffic = traffic_nodes.and_then(|nodes| every(nodes, traffic, context, problems, watch));
@@ -263,17 +263,18 @@ fn scenario(
     Some(scenario)
 }
 
-/// Opens the lists of flows that groups of traffic name.
-fn lists<'f>(nodes: &[Node], files: &'f mut TraceFiles<'_>, problems: &mut Problems) -> Lists<'f> {
+/// Opens the lists of flows that groups of traffic name, once each.
+fn lists<'f>(nodes: &[Node], files: &'f mut TraceFiles<'_>) -> Lists<'f> {
     let mut sources = BTreeMap::new();
     for node in nodes.iter().filter_map(|node| node.table()?.node("replay")) {
         let Some(name) = node.text().filter(|name| *name != NONE) else { continue };
-        if let Some(source) = problems.keep(files.open_list(name, Field { name: "replay", node })) {
-            sources.insert(name.to_owned(), source);
+        if !sources.contains_key(name) {
+            sources.insert(name.to_owned(), files.open_list(name));
         }
     }
     let files = &*files;
-    sources.into_iter().map(|(name, source)| (name, (source, files.text(source)))).collect()
+    let text = |source: usize| (source, files.text(source));
+    sources.into_iter().map(|(name, source)| (name, source.map(text))).collect()
 }
 
 fn duration(field: Field<'_>) -> Result<Span, Problem> {

@@ -297,8 +297,13 @@ fn time(field: &str, plain: bool) -> Option<u64> {
     (seconds.is_finite() && seconds < 1e9).then(|| Span::from_seconds_f64(seconds).0)
 }
 
-/// A whole number, which may have been written as `1500.0`.
+/// A whole number, which may have been written as `1500.0` or `1.5e3`.
 fn whole_number(field: &str) -> Option<u64> {
+    if field.contains(['e', 'E']) {
+        let number: f64 = field.parse().ok()?;
+        let whole = number.fract() == 0.0 && (0.0..=LARGEST as f64).contains(&number);
+        return whole.then_some(number as u64);
+    }
     let plain = field.split_once('.').map_or(field, |(whole, part)| {
         if part.bytes().all(|byte| byte == b'0') { whole } else { field }
     });

@@ -132,19 +132,20 @@ impl<'a> TraceFiles<'a> {
         self.names.iter().map(String::as_str).zip(self.texts.iter().map(String::as_str))
     }
 
-    /// Opens the list of flows called `name`, and returns the number of its text among those of the scenario.
-    pub(crate) fn open_list(&mut self, name: &str, field: Field<'_>) -> Result<usize, Problem> {
+    /// Opens the list of flows called `name`, and returns the number of its text among those of the scenario, or why there
+    /// is none.
+    pub(crate) fn open_list(&mut self, name: &str) -> Result<usize, String> {
         if let Some(at) = self.names.iter().position(|other| other == name) {
             return Ok(self.first + at);
         }
-        let text = (self.open)(name)
-            .map_err(|reason| field.problem(format!("this list cannot be read: {reason}")))?;
+        let text =
+            (self.open)(name).map_err(|reason| format!("this list cannot be read: {reason}"))?;
         self.listed = self.listed.saturating_add(text.len());
         if self.listed > Replay::LONGEST {
             let most = Bytes(Replay::LONGEST as u64);
-            return Err(field.problem(format!(
+            return Err(format!(
                 "the lists of a scenario can have {most} together, and these have more"
-            )));
+            ));
         }
         let source = self.first + self.names.len();
         // Traces are read before lists, so nobody follows this one.
@@ -221,10 +222,12 @@ fn read(text: &str, source: usize) -> Result<Followed, Problem> {
     table(place, &columns(place, first)?, lines).map(Followed::Changes)
 }
 
-/// The lines that say something, without spaces around them, and their places.
+/// The lines that say something, without spaces around them, and their places. A mark of the order of bytes, with which
+/// spreadsheets begin a text, says nothing.
 pub(crate) fn lines(text: &str, source: usize) -> impl Iterator<Item = (Place, &str)> {
-    let mut start = 0;
-    text.split_inclusive('\n').filter_map(move |line| {
+    let marked = text.strip_prefix('\u{feff}');
+    let mut start = text.len() - marked.unwrap_or(text).len();
+    marked.unwrap_or(text).split_inclusive('\n').filter_map(move |line| {
         let from = start + (line.len() - line.trim_start().len());
         start += line.len();
         let line = line.trim();

@@ -149,15 +149,14 @@ impl Placing<'_> {
     /// A list in a file, or in the scenario itself.
     fn replay(&self, field: Field<'_>, own: &ListedKind) -> Result<Replay, Problem> {
         let replay = match &field.node.value {
-            // A file that cannot be read has been reported.
-            Value::Text(name) => match self.context.lists.get(name.as_str()) {
-                Some(&(source, text)) => {
+            Value::Text(name) => match &self.context.lists[name.as_str()] {
+                &Ok((source, text)) => {
                     let mut find = |path: Option<Field<'_>>, control: Option<Field<'_>>| {
                         self.kind(own, path, control)
                     };
                     read_list(text, source, own.clone(), &mut find)?
                 }
-                None => return Err(field.problem("this list cannot be read")),
+                Err(reason) => return Err(field.problem(reason.clone())),
             },
             Value::Table(table) => self.written(table, field, own)?,
             _ => return Err(field.wrong("the name of a file")),

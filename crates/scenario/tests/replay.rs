@@ -54,6 +54,36 @@ fn a_list_has_what_the_file_says() {
 }
 
 #[test]
+fn whole_bytes_may_have_an_exponent() {
+    let replay = list("time_s,size_bytes\n0,1e3\n0,1.5E3\n0,1e12\n");
+    let sizes: Vec<u64> = (0..3).filter_map(|at| replay.flow(at)).map(|it| it.size.0).collect();
+    assert_eq!(sizes, [1000, 1500, 1_000_000_000_000]);
+    for size in ["1e-1", "1.5e0", "1e13", "-1e3", "1e", "e3", "1e400"] {
+        let error = with_list(&format!("time_s,size_bytes\n0,{size}\n")).expect_err(size);
+        assert!(error.to_string().contains("not a whole number of bytes"), "{error}");
+    }
+}
+
+#[test]
+fn a_list_may_begin_as_spreadsheets_do() {
+    let plain = list("time_s,size_bytes\n0,1500\n");
+    assert_eq!(list("\u{feff}time_s,size_bytes\r\n0,1500\r\n"), plain);
+    let error = with_list("\u{feff}time_s,size_bytes\n0,x\n").expect_err("x is no size");
+    assert!(error.to_string().contains("flows.csv:2:3"), "{error}");
+}
+
+#[test]
+fn a_list_that_cannot_be_read_is_told_once() {
+    let text = format!("{LINKS}replay = \"flows.csv\"\n");
+    let mut files = |_: &str| Err("it is not there".to_owned());
+    let catalogue = Catalogue::built_in();
+    let read = Scenario::read_while(&catalogue, &text, "a", &[], None, &mut files, &mut || true);
+    let error = read.expect("nobody stops it").expect_err("there is no list");
+    assert_eq!(error.diagnostics().len(), 1, "{error}");
+    assert!(error.to_string().contains("this list cannot be read: it is not there"), "{error}");
+}
+
+#[test]
 fn quantities_have_units_where_the_column_has_none() {
     let replay = list("# by hand\nsize, time\n\"10 kB\", 1.5 s\n2 MB, 1.5 s\n");
     let flow = replay.flow(1).expect("there are two");

@@ -31,6 +31,15 @@ fn with_file(content: &str, more: &str) -> Result<Scenario, ScenarioError> {
     read
 }
 
+#[test]
+fn a_trace_may_begin_as_spreadsheets_do() {
+    for content in ["1\n2\n5\n", "time,rate\n1 s,5 Mbit/s\n"] {
+        let marked = with_file(&format!("\u{feff}{content}"), "");
+        assert!(marked.is_ok(), "{marked:?}");
+        assert_eq!(marked, with_file(content, ""));
+    }
+}
+
 fn refused(content: &str) -> String {
     let error = with_file(content, "").expect_err("it is wrong");
     let place = &error.diagnostics()[0];
