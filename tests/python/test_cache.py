@@ -15,6 +15,7 @@ import pytest
 
 from longfat.errors import CacheWarning
 from longfat.scenario import read
+from longfat.study import _cache
 from longfat.study._cache import UNUSED_DAYS, Cache, default_root, engine_address
 from longfat.study._runner import Job, run_many
 from support import ROOT, SMALL, Command
@@ -244,7 +245,7 @@ def test_a_stranger_within_an_entry_survives_it(cache: Cache, scenario: _longfat
     cached(cache, scenario)
     entry = entry_of(cache)
     (entry / "remark.txt").write_text("mine", "utf-8")
-    age(entry, UNUSED_DAYS + 1)
+    age(cache.root, UNUSED_DAYS + 1)
     cached(Cache(cache.root), scenario.with_seed(2))
     assert [path.name for path in entry.iterdir()] == ["remark.txt"]
 
@@ -254,9 +255,40 @@ def test_an_engine_without_entries_goes(cache: Cache, scenario: _longfat.Scenari
     engine = entry_of(cache).parent
     other = engine.with_name("0" * 16)
     engine.rename(other)
-    age(other, UNUSED_DAYS + 1)
+    age(cache.root, UNUSED_DAYS + 1)
     cached(Cache(cache.root), scenario)
     assert not other.exists()
+
+
+def test_unused_entries_are_looked_for_once_an_hour(
+    cache: Cache, scenario: _longfat.Scenario
+) -> None:
+    cached(cache, scenario)
+    entry = entry_of(cache)
+    age(entry, UNUSED_DAYS + 1)
+    cached(Cache(cache.root), scenario.with_seed(2))
+    assert entry.exists()
+    age(cache.root / ".longfat-looked", 1)
+    cached(Cache(cache.root), scenario.with_seed(3))
+    assert not entry.exists()
+
+
+def test_of_very_many_entries_some_are_looked_at(
+    cache: Cache, scenario: _longfat.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that keeps a run does not wait for gigabytes of earlier ones, nor does whoever stops it."""
+    many = 3000
+    for number in range(many):
+        (cache.root / f"{0:016x}" / f"{number:032x}").mkdir(parents=True)
+    looked = set()
+
+    def look(entry: Path) -> float:
+        looked.add(entry)
+        return float("inf")
+
+    monkeypatch.setattr(_cache, "_last_used", look)
+    cached(cache, scenario)
+    assert 0 < len(looked) < many
 
 
 def test_what_is_read_counts_as_used(cache: Cache, scenario: _longfat.Scenario) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import random
 import re
 import threading
 import time
@@ -31,6 +32,11 @@ _SUMMARY = "summary.json"
 _RECORD = "run.entry"
 """What makes a folder an entry: a line with the marker and its own checksum, then those of the other files."""
 
+_LOOKED = ".longfat-looked"
+"""An empty file: when somebody last looked for unused entries."""
+_LOOK_EVERY_S, _LOOK_S, _LOOKS = 3600.0, 0.2, 2000
+"""How often entries are looked at, for how long at most, and how many of an engine."""
+
 _MARKER = "longfat cache entry 1"
 _HEADER = re.compile(rb"longfat cache entry \d+ sha256 [0-9a-f]{64}")
 _ENGINE, _ENTRY = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{32}")
@@ -46,7 +52,9 @@ class Cache:
 
     The default place is `$LONGFAT_CACHE`, or else the cache folder of the platform (on Linux
     `~/.cache/longfat`), shared by all working folders. Its entries may be deleted at any time. Those unused
-    for 30 days are removed; nothing else in the folder is ever touched.
+    for 30 days are removed, a few at a time; nothing else in the folder is ever touched. There is no bound on
+    their size: what a question of last week has taken hours to answer is worth more than its gigabytes, and
+    whoever needs the space removes the folder.
     """
 
     def __init__(self, root: str | os.PathLike[str] | None = None) -> None:
@@ -119,17 +127,28 @@ class Cache:
         return self.root / engine_address() / address[:32]
 
     def _remove_unused(self) -> None:
-        """Removes the entries that nobody has used for long, once for each `Cache`."""
+        """Removes entries that nobody has used for long, once for each `Cache` and about once an hour.
+
+        It takes a fraction of a second, however many there are: of very many, some are looked at, by chance.
+        """
         with self._lock:
             tidied, self._tidied = self._tidied, True
-        if tidied:
+        if tidied or not _due(self.root / _LOOKED):
             return
+        until = time.monotonic() + _LOOK_S
         oldest = time.time() - UNUSED_DAYS * 86_400
-        for engine in _folders(self.root, _ENGINE):
-            unused = [entry for entry in _folders(engine, _ENTRY) if _last_used(entry) < oldest]
-            for entry in unused:
-                _remove(entry)
-            if unused:
+        engines = list(_folders(self.root, _ENGINE))
+        random.shuffle(engines)
+        for engine in engines:
+            names = _names(engine, _ENTRY)
+            removed = False
+            for name in random.sample(names, min(len(names), _LOOKS)):
+                if time.monotonic() > until:
+                    return
+                if _last_used(engine / name) < oldest:
+                    _remove(engine / name)
+                    removed = True
+            if removed:
                 with contextlib.suppress(OSError):  # it holds something else
                     engine.rmdir()
 
@@ -206,30 +225,50 @@ def _table_file(name: str) -> str:
     return f"{name}.parquet"
 
 
+def _due(mark: Path) -> bool:
+    """Whether nobody has looked for unused entries within an hour; if so, this process is about to.
+
+    Raises:
+        OSError: The cache cannot be written.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if mark.is_symlink() or 0 <= time.time() - mark.stat().st_mtime < _LOOK_EVERY_S:
+            return False
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.touch()
+    return True
+
+
+def _names(parent: Path, name: re.Pattern[str]) -> list[str]:
+    """What there is in `parent` with such a name."""
+    try:
+        return [each for each in os.listdir(parent) if name.fullmatch(each)]  # noqa: PTH208 - there may be very many
+    except OSError:
+        return []
+
+
 def _folders(parent: Path, name: re.Pattern[str]) -> Iterator[Path]:
     """The folders in `parent` with such a name, without following links."""
-    try:
-        with os.scandir(parent) as entries:
-            found = [
-                Path(entry.path)
-                for entry in entries
-                if name.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-            ]
-    except OSError:
-        return
-    yield from found
+    for each in _names(parent, name):
+        if not (parent / each).is_symlink() and (parent / each).is_dir():
+            yield parent / each
 
 
 def _last_used(entry: Path) -> float:
     """When an entry was last written or read; never, that is in the future, if it is none of ours."""
+    never = float("inf")
     record = entry / _RECORD
     try:
         used = record.lstat().st_mtime
+        if used > time.time() - UNUSED_DAYS * 86_400:  # whatever it is, it stays
+            return used
+        if entry.is_symlink() or record.is_symlink():
+            return never
         with record.open("rb") as file:
             header = file.readline(200).rstrip(b"\n")
     except OSError:
-        return float("inf")
-    return used if _HEADER.fullmatch(header) and not record.is_symlink() else float("inf")
+        return never
+    return used if _HEADER.fullmatch(header) else never
 
 
 def _remove(entry: Path) -> None:
