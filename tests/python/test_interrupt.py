@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import ENDLESS
+from support import ENDLESS, ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +47,35 @@ def test_ctrl_c_ends_promptly_and_leaves_nothing(
     assert err.splitlines()[-1] == "interrupted"
     assert took < PROMPT_S
     assert list(own_folder.iterdir()) == [file]
+
+
+EARLY = """
+import sys
+
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "click":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+from longfat.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_modules_are_imported_ends_as_later() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_the_command_begins_where_that_is_so() -> None:
+    scripts = re.search(
+        r"\[project\.scripts\]\n(.*)\n", (ROOT / "pyproject.toml").read_text("utf-8")
+    )
+    assert scripts is not None
+    assert scripts[1] == 'longfat = "longfat.__main__:main"'
 
 
 SLOW_FLUID = """\
