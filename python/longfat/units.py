@@ -45,6 +45,17 @@ def amount(value: float | None, units: Units) -> str:
     return ABSENT if value is None else " ".join(parts(value, units)).strip()
 
 
+def spaced(text: str) -> str:
+    """A time as it is shown elsewhere, if three digits hold all of it; otherwise as it is written.
+
+    >>> spaced("5s"), spaced("1250 ms"), spaced("1234567 us")
+    ('5 s', '1.25 s', '1234567 us')
+    """
+    number = number_of(text)
+    told = text if number is None else amount(number[0], TIME)
+    return told if number_of(told) == number else text
+
+
 def parts(value: float, units: Units) -> tuple[str, str]:
     """A quantity to three digits: the number and the unit.
 

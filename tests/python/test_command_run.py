@@ -239,6 +239,24 @@ def test_a_run_shorter_than_its_sample_is_written_without_a_picture(
     )
 
 
+def test_a_working_folder_that_is_gone_is_told(small: Path) -> None:
+    code = (
+        "import os, sys; from longfat.commands import main\n"
+        "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); main(['run', sys.argv[1]])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(small.resolve())],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        "error: the working folder is not there any more: change to another one\n"
+    )
+
+
 def test_help_and_version(longfat: Command) -> None:
     assert "longfat run" in longfat("--help").stdout
     assert longfat("--version").stdout.startswith("longfat ")

@@ -36,6 +36,12 @@ def test_try_compares_over_seeds(longfat: Command, own_folder: Path) -> None:
     assert list(own_folder.iterdir()) == []
 
 
+def test_times_are_shown_as_elsewhere_however_they_are_typed(longfat: Command) -> None:
+    arguments = FAST[:-1]
+    done = longfat(*arguments, "5s", "--control", "reno", "--seeds", "1")
+    assert "\n5 s simulated, the first 1.25 s left out\n" in done.stdout
+
+
 def test_try_as_json(longfat: Command) -> None:
     done = longfat(*FAST, "--json", "--seeds", "4")
     assert done.returncode == 0, done.stderr

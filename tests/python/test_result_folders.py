@@ -20,6 +20,7 @@ import pytest
 
 from longfat.results._folder import RUN, ResultFolder, write_whole
 from longfat.results._workshop import PREFIX, sweep
+from longfat.study._parts import write_series
 from paper_support import make_room
 from support import ENDLESS
 
@@ -331,6 +332,29 @@ def test_a_full_disk_is_an_os_error_from_python_too(
     with pytest.raises(OSError, match="No space left"):
         longfat.run(small).save("result")
     assert [path.name for path in small.parent.iterdir()] == ["small.toml"]
+
+
+@pytest.mark.parametrize("told", ["transport error", "os error 28"])
+def test_why_a_part_of_a_study_cannot_be_written_is_asked_of_the_system(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
+    """Polars has several texts of its own for a full disk, and parts have names that tell nothing."""
+
+    def refuse(*_: object) -> None:
+        message = f"parquet: File out of specification: {told}"
+        raise pl.exceptions.ComputeError(message)
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", refuse)
+    (own_folder / "mine").mkdir()
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most[1]))
+    try:
+        with pytest.raises(OSError, match="File too large: 'mine'") as caught:
+            write_series(Path("mine"), "flow_series", "a", pl.DataFrame({"time_s": [1.0]}))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert caught.value.errno == errno.EFBIG
+    assert list(own_folder.rglob("mine/*/*")) == []
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -226,9 +226,20 @@ def _traceback(error: Exception) -> str:
 def _reason(error: Exception) -> str:
     if not isinstance(error, OSError):
         return str(error)
+    if error.filename is None and isinstance(error, FileNotFoundError) and _is_adrift():
+        return "the working folder is not there any more: change to another one"
     if error.filename is None:
         return error.strerror or str(error)
     return f"{error.filename}: {(error.strerror or 'it cannot be used').lower()}"
+
+
+def _is_adrift() -> bool:
+    """Whether somebody has removed the working folder."""
+    try:
+        os.getcwd()  # noqa: PTH109 - asks the same of the system
+    except FileNotFoundError:
+        return True
+    return False
 
 
 @contextlib.contextmanager

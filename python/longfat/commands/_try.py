@@ -231,16 +231,15 @@ def _compare(
 
 def _print(found: Comparison, out: Path | None, *, markdown: bool) -> None:
     from longfat.commands._console import console, show
-    from longfat.units import plural
+    from longfat.units import plural, spaced
 
     screen = console()
     setup = found.paths[0].setup
     for path in found.paths:
         screen.print(path.setup.title, soft_wrap=True)
         if path is found.paths[0]:
-            screen.print(
-                f"{setup.duration} simulated, the first {setup.warmup} left out", soft_wrap=True
-            )
+            spans = spaced(setup.duration), spaced(setup.warmup)
+            screen.print(f"{spans[0]} simulated, the first {spans[1]} left out", soft_wrap=True)
         screen.print()
         show(screen, path.table, markdown=markdown)
         screen.print()

@@ -114,9 +114,19 @@ class Table:
             self.to_polars().write_parquet(Path(path))
 
 
+_MORE = 1 << 24
+"""Of a full disk that other threads are just making a little room on."""
+
+
 @contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+def writing(
+    path: str | os.PathLike[str], told: str | os.PathLike[str] | None = None
+) -> Iterator[None]:
     """Turns what polars raises about a full disk into the error that every other writer raises.
+
+    Args:
+        path: The file that is written.
+        told: What errors name in its place, if its name tells nobody anything.
 
     Raises:
         OSError: The file cannot be written.
@@ -128,5 +138,19 @@ def writing(path: str | os.PathLike[str]) -> Iterator[None]:
     except (pl.exceptions.ComputeError, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        number = error.errno if isinstance(error, OSError) else None
-        raise OSError(number or errno.EIO, str(error), os.fspath(path)) from error
+        number = error.errno if isinstance(error, OSError) else _refused(path)
+        reason = os.strerror(number) if number else str(error)
+        raise OSError(number or errno.EIO, reason, os.fspath(told or path)) from error
+
+
+def _refused(path: str | os.PathLike[str]) -> int | None:
+    """Why nothing can be written beside a file, as the system numbers it; polars has other words."""
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile(dir=Path(path).parent) as file:
+            file.write(bytes(_MORE))
+            file.flush()
+    except OSError as error:
+        return error.errno
+    return None

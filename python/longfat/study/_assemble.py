@@ -167,7 +167,7 @@ class Assembly:
             absent = [name for name in self._numbers if name not in rows.columns]
             rows = rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(name) for name in absent)
             paths.append(pieces / f"{index:09}.parquet")
-            with writing(path):
+            with writing(paths[-1], told=path):
                 rows.select(order).write_parquet(paths[-1])
         with writing(path):
             pl.scan_parquet(paths).sink_parquet(path, maintain_order=True, row_group_size=BLOCK)

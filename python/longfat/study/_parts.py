@@ -87,7 +87,7 @@ def _put(folder: Path, frame: pl.DataFrame) -> Path:
     parts = folder / PARTS
     made = parts / f".{secrets.token_hex(8)}"
     try:
-        with writing(made):
+        with writing(made, told=folder):
             frame.write_parquet(made)
         path = parts / f"{checksum(made)}.parquet"
         made.replace(path)
@@ -109,7 +109,7 @@ def write_series(folder: Path, name: str, run: str, table: Any) -> str:  # noqa:
     place.mkdir(exist_ok=True)
     made = place / f".{secrets.token_hex(8)}"
     try:
-        with writing(made):
+        with writing(made, told=folder):
             pl.DataFrame(table).select(pl.lit(run).alias(RUN), pl.all()).write_parquet(made)
         sum_ = checksum(made)
         made.replace(place / f"{run}.parquet")
