@@ -23,21 +23,23 @@ impl Extras {
 }
 
 impl Sender {
-    /// Is new data acknowledged in order, with nothing under repair and no sign of congestion?
-    #[inline]
-    pub(super) fn is_plain(&self, ack: &Packet) -> bool {
+    /// Is new data acknowledged in order, with nothing under repair and no sign of congestion, by an acknowledgment that
+    /// does not tell more?
+    #[expect(clippy::inline_always, reason = "on the way of every acknowledgment")]
+    #[inline(always)]
+    pub(super) fn is_plain(&self, ack: &Packet, tells_more: bool) -> bool {
         ack.number > self.unacknowledged
             && self.is_open()
             && self.scoreboard.is_clear()
+            && !tells_more
             && !ack.flags.has(Flags::ECHO)
     }
 
     /// Is a plain acknowledgment plain with what is kept beside it? Not where it may tell of earlier arrivals.
     #[inline]
-    pub(super) fn extras_let_pass(&self, report: Report) -> bool {
+    pub(super) fn let_pass(&self, extras: &Extras, report: Report) -> bool {
         let obscured = self.counts_duplicates && self.duplicates.obscures(self.unacknowledged);
-        let pass = |extras: &Extras| extras.let_pass(report, self.config.counts_marks);
-        !obscured && self.extras.as_deref().is_some_and(pass)
+        !obscured && extras.let_pass(report, self.config.counts_marks)
     }
 
     /// New data acknowledged in order, with nothing under repair and no sign of congestion. Nearly all acknowledgments
@@ -112,7 +114,9 @@ impl Sender {
         let Some(timing) = hold.take_timing(handle) else {
             return self.on_any_ack(now, ack, Some(&hold.take(handle)));
         };
-        if self.is_plain(ack) && self.extras_let_pass(timing.report) {
+        let passes =
+            self.extras.as_ref().is_some_and(|extras| self.let_pass(extras, timing.report));
+        if self.is_plain(ack, false) && passes {
             self.on_plain_ack_with_extras(now, ack, Some(timing.transit));
         } else {
             self.on_any_ack(now, ack, Some(&timing.cargo()));

@@ -685,13 +685,13 @@ impl Sender {
 impl Sends for Sender {
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
-        let is_plain = cargo.is_none() && self.is_plain(ack);
-        if is_plain && self.extras.is_none() {
-            self.on_plain_ack::<false>(now, ack, None);
-        } else if is_plain && self.extras_let_pass(Report::of(ack.detail, false)) {
-            self.on_plain_ack_with_extras(now, ack, None);
-        } else {
-            self.on_any_ack(now, ack, cargo);
+        let is_plain = self.is_plain(ack, cargo.is_some());
+        match &self.extras {
+            None if is_plain => self.on_plain_ack::<false>(now, ack, None),
+            Some(extras) if is_plain && self.let_pass(extras, Report::of(ack.detail, false)) => {
+                self.on_plain_ack_with_extras(now, ack, None);
+            }
+            _ => self.on_any_ack(now, ack, cargo),
         }
     }
 
