@@ -416,7 +416,7 @@ def quantities(scenario: Scenario) -> Quantities:
 
 
 def no_series(scenario: Mapping[str, Any]) -> str:
-    """Why a run has no time series, and what to do about it, after `kept no time series: `.
+    """Why a run has no time series, and what to do about it, as messages end.
 
     Args:
         scenario: What a summary has of the scenario.
