@@ -406,7 +406,7 @@ def _series(run: Finished, flows: Sequence[_Flow]) -> pl.DataFrame:
 
     series = run.table("flow_series")
     if series.is_empty():
-        message = f"the run kept no time series: {no_series(run.summary['scenario'])}"
+        message = f"the run {no_series(run.summary['scenario'])}"
         raise ValueError(message)
     active = pl.DataFrame(
         {

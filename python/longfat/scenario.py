@@ -416,12 +416,14 @@ def quantities(scenario: Scenario) -> Quantities:
 
 
 def no_series(scenario: Mapping[str, Any]) -> str:
-    """Why a run has no time series, and what to do about it, as messages end.
+    """That a run kept no time series, why, and what to do about it: a message goes on so after its name.
 
     Args:
         scenario: What a summary has of the scenario.
     """
     sample, duration = (number_of(str(scenario.get(key))) for key in ("sample", "duration"))
     if sample is not None and duration is not None and sample[0] > duration[0]:
-        return f"its `sample`, {shown(scenario['sample'])}, is longer than the run; choose a smaller one"
-    return "run it with record=True"
+        reason = f"its `sample`, {shown(scenario['sample'])}, is longer than the run; choose a smaller one"
+    else:
+        reason = "run it with record=True"
+    return f"kept no time series: {reason}"

@@ -22,6 +22,9 @@ SHARE: Units = ((0.01, "%"),)
 PLAIN: Units = ((1.0, ""),)
 COUNT: Units = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
+SECTIONS = ("links", "flows", "applications", "traffic", "jain", "engine")
+"""The parts of a summary, in the order of tables: the names of the numbers of a run begin with them."""
+
 STATISTICS = ("mean", "p50", "p90", "p99")
 """What is known of times that differ from one transfer to the next; the name of the time stands before it."""
 

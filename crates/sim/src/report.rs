@@ -160,7 +160,11 @@ fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
         timeouts: measured.timeouts,
         queueing_delay_mean_s: measured.queueing_delay(),
         queueing_delay: run.scenario.delay_percentiles.then(|| delay_percentiles(flow)),
-        window_mean: if has_window && from < until { window_mean(flow, until) } else { f64::NAN },
+        window_mean: if has_window && from < until {
+            flow.window_at_stop.unwrap_or_else(|| measured.window_mean(until))
+        } else {
+            f64::NAN
+        },
         congestion_events: measured.congestion_events,
         room_rate: flow.negotiation.share(heard, measured.acknowledgments_measured()),
         anti_ecn: flow.negotiation.agreed(),
@@ -173,12 +177,6 @@ fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
-}
-
-/// The time average of the window until the flow is no longer active.
-fn window_mean(flow: &Flow, until: Time) -> f64 {
-    let mean = flow.source.measured().map(|measured| measured.window_mean(until));
-    flow.window_at_stop.or(mean).unwrap_or(f64::NAN)
 }
 
 fn delay_percentiles(flow: &Flow) -> DelayPercentiles {

@@ -52,7 +52,7 @@ def explain(run: Recorded | str | os.PathLike[str]) -> Explanation:
     summary = subject.summary
     limits, links = subject.table("limits"), subject.table("link_series")
     if links.is_empty():
-        message = f"{shown(subject.name)} kept no time series: {no_series(summary['scenario'])}"
+        message = f"{shown(subject.name)} {no_series(summary['scenario'])}"
         raise ResultError(message)
     windows = subject.table("flow_series").select("time_s", "flow", "window", "threshold")
     rows = limits.join(windows, on=["time_s", "flow"], how="left")

@@ -91,7 +91,7 @@ def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Recorded) ->
     """Draws the packets, in units and colours of the fluid; returns over how long throughput is averaged."""
     series = in_order(packets.flow_series.to_polars(), packets.summary)
     if series.is_empty():
-        message = f"the run kept no time series: {no_series(packets.summary['scenario'])}"
+        message = f"the run {no_series(packets.summary['scenario'])}"
         raise ValueError(message)
     width = averaging(series)
     series = averaged(series, width)

@@ -72,7 +72,7 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     flows = until_complete(flows, finished.summary)
     links = finished.link_series.to_polars()
     if links.is_empty():
-        message = f"the run kept no time series: {no_series(finished.summary['scenario'])}"
+        message = f"the run {no_series(finished.summary['scenario'])}"
         raise ValueError(message)
     observed = _chosen(finished, flows, asked)
     width = averaging(flows)

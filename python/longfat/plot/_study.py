@@ -12,7 +12,7 @@ from longfat.plot import style
 from longfat.plot._across import LETTER, WIDE, Across
 from longfat.plot._intervals import reach
 from longfat.plot._labels import labels
-from longfat.units import STATISTICS, ruler, units_of
+from longfat.units import SECTIONS, STATISTICS, ruler, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,8 +33,6 @@ _SLANTED = 0.95
 """The inches below panels that numbers need which are slanted."""
 _LEGEND = 2.0
 """The inches beside panels that are there for a legend, at least."""
-_RESULTS = ("links", "flows", "applications", "traffic", "jain", "engine")
-"""What the names of results begin with."""
 
 
 def study(
@@ -147,7 +145,7 @@ def _order(chosen: Drawing, table: pl.DataFrame, keys: Sequence[str]) -> str | N
         if not table.select(*of_line, key).is_duplicated().any():
             return key
     sure = table[f"{chosen.x}_half_width"].fill_null(0.0) <= 1e-9 * table[chosen.x].abs()
-    drawn = chosen.x.partition(".")[0] in _RESULTS or not sure.fill_null(value=True).all()
+    drawn = chosen.x.partition(".")[0] in SECTIONS or not sure.fill_null(value=True).all()
     return None if drawn else chosen.x
 
 
@@ -299,7 +297,7 @@ def _short(name: str) -> str:
     'p99 completion of web'
     """
     section, _, rest = name.partition(".")
-    if not rest or section not in _RESULTS:
+    if not rest or section not in SECTIONS:
         return name
     *place, last = rest.split(".")
     if section == "jain":

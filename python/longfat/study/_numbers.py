@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from longfat.units import SECTIONS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,8 +19,6 @@ _SUMMED = frozenset({"goodput_bit_s", "timeouts", "congestion_events", "data_sen
 
 _COUNTED = ("data_packets", "events")
 """What the engine counts. The rest of what it says depends on the clock, and no two runs agree on it."""
-
-_SECTIONS = ("links", "flows", "applications", "traffic", "jain", "engine")
 
 
 def of_summary(summary: Mapping[str, Any]) -> dict[str, float]:
@@ -131,7 +131,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
     def place(name: str) -> tuple[int, str]:
         section = name.partition(".")[0]
-        return _SECTIONS.index(section) if section in _SECTIONS else len(_SECTIONS), name
+        return SECTIONS.index(section) if section in SECTIONS else len(SECTIONS), name
 
     return sorted(names, key=place)
 
@@ -145,7 +145,7 @@ def headings(names: Sequence[str]) -> list[str]:
 
     def short(name: str) -> str:
         section, _, rest = name.partition(".")
-        return rest if section in _SECTIONS and "." in rest else name
+        return rest if section in SECTIONS and "." in rest else name
 
     made = [short(name) for name in names]
     return [
