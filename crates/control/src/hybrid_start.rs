@@ -71,8 +71,10 @@ impl HybridStart {
 }
 
 impl Round {
+    /// Acknowledgments of one instant are one: what they add up to must not depend on how many there are.
     fn fills_the_path(&mut self, now: Time, least: Span) -> bool {
-        if now.since(self.last) > LARGEST_GAP {
+        let gap = now.since(self.last);
+        if gap == Span::ZERO || gap > LARGEST_GAP {
             return false;
         }
         self.last = now;
@@ -132,6 +134,18 @@ mod tests {
             assert!(!watch.ends(&ack(millis, Some(100), false), 15.9), "at {millis} ms");
         }
         assert!(watch.ends(&ack(1010, Some(100), false), 16.0));
+    }
+
+    /// A train of half a round trip finds 15 segments, too few. That they are 16 by the second acknowledgment of the same
+    /// instant makes no difference: with one for both they would not be. The next one ends it.
+    #[test]
+    fn acknowledgments_of_one_instant_are_one() {
+        let mut watch = begun(4);
+        for millis in [1001, 1002, 1003] {
+            assert!(!watch.ends(&ack(millis, None, false), 15.0), "at {millis} ms");
+        }
+        assert!(!watch.ends(&ack(1003, None, false), 16.0));
+        assert!(watch.ends(&ack(1004, None, false), 16.0));
     }
 
     /// An eighth of 80 ms; of 8 ms at least 4, of 400 ms at most 16. By more than that, and by all of eight samples.
