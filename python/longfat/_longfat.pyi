@@ -350,6 +350,9 @@ class Lost:
     def segment(self) -> int:
         """Its place among the segments of the flow, from 0."""
     @property
+    def sent(self) -> float:
+        """When it left, in seconds; if more than once, the last time."""
+    @property
     def in_flight(self) -> int:
         """Segments in flight just after it left."""
     @property

@@ -274,6 +274,8 @@ def test_every_event_arrives() -> None:
                 assert what.in_flight > 0  # type: ignore[attr-defined]
             if name == "on_lost":
                 assert what.segment >= 0  # type: ignore[attr-defined]
+                # It left a round trip ago, of 20 ms at least, or more where a time-out tells.
+                assert 0 <= what.sent < what.now - 0.019  # type: ignore[attr-defined]
 
         return method
 

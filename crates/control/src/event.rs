@@ -130,6 +130,8 @@ pub struct Lost {
     pub now: Time,
     /// Its place among the segments of the flow, from 0: neighbours lost together are one gap.
     pub segment: u64,
+    /// When it left; if more than once, the last time.
+    pub sent: Time,
     /// Segments in flight just after it left, itself included.
     pub in_flight: u64,
     /// Segments lost since it left, itself included.

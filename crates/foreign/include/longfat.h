@@ -177,6 +177,8 @@ typedef struct longfat_lost {
   int64_t lost;                /* segments lost since it left, itself included */
   int64_t delivered_total;     /* segments delivered so far */
   int64_t application_limited; /* 1 if the application had run out of data shortly before it left */
+  double sent;                 /* seconds: when it left; if more than once, the last time */
+  uint64_t sent_ps;            /* picoseconds: the same */
 } longfat_lost;
 
 /* A segment has left. LONGFAT_WANTS_DEPARTURES */

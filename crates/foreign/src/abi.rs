@@ -196,6 +196,8 @@ pub struct Lost {
     pub lost: i64,
     pub delivered_total: i64,
     pub application_limited: i64,
+    pub sent: f64,
+    pub sent_ps: u64,
 }
 
 #[repr(C)]

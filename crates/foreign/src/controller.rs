@@ -370,6 +370,8 @@ impl CongestionControl for Control {
             lost: lost.lost.cast_signed(),
             delivered_total: lost.delivered_total.cast_signed(),
             application_limited: i64::from(lost.application_limited),
+            sent: lost.sent.seconds(),
+            sent_ps: lost.sent.0,
         };
         self.told(self.table.raw.on_lost, &told, lost.now, path, false);
     }

@@ -274,7 +274,7 @@ fn structures_lie_as_the_header_says() {
         layout!(Congestion = "longfat_congestion": now, now_ps, cause, in_flight, again),
         layout!(Adjustment = "longfat_adjustment": now, now_ps, window, threshold),
         layout!(Lost = "longfat_lost":
-            now, now_ps, segment, in_flight, lost, delivered_total, application_limited),
+            now, now_ps, segment, in_flight, lost, delivered_total, application_limited, sent, sent_ps),
         layout!(Sent = "longfat_sent": now, now_ps, again, in_flight),
         layout!(Site = "longfat_site": rate, packet_bytes, capacity, round_trip, in_bytes),
         layout!(Arrival = "longfat_arrival":

@@ -161,6 +161,8 @@ EVENTS: dict[str, Fields] = {
         ("lost", _I),
         ("delivered_total", _I),
         ("application_limited", _I),
+        ("sent", _F),
+        ("sent_ps", _U),
     ],
     "sent": [("now", _F), ("now_ps", _U), ("again", _I), ("in_flight", _I)],
     "site": [

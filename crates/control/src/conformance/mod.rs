@@ -53,7 +53,7 @@ pub enum Event {
     Congestion(Congestion),
     /// A segment leaves: whether it was sent before, and how many are then in flight.
     Sent(bool, u64),
-    /// A segment is found lost; `now` is filled in when it happens.
+    /// A segment is found lost; when, and that it left a round trip earlier, is filled in when it happens.
     Lost(Lost),
     /// Losses are repaired.
     Recovered,
@@ -140,6 +140,7 @@ impl Operation {
                 _ => Event::Lost(Lost {
                     now: Time::ZERO,
                     segment: u64::from(lost),
+                    sent: Time::ZERO,
                     in_flight: 1 << (amount % 30),
                     lost: 1 << (rate % 20),
                     delivered_total: u64::from(rate) << (time % 16),
@@ -302,7 +303,10 @@ impl Driver {
             }
             Event::Congestion(event) => Event::Congestion(Congestion { now, ..event }),
             Event::Adjustment(event) => Event::Adjustment(Adjustment { now, ..event }),
-            Event::Lost(event) => Event::Lost(Lost { now, ..event }),
+            Event::Lost(event) => {
+                let sent = Time(now.0.saturating_sub(self.path.rtt.0));
+                Event::Lost(Lost { now, sent, ..event })
+            }
             other @ (Event::Sent(..) | Event::Recovered | Event::Restart) => other,
         }
     }

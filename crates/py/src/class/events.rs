@@ -253,6 +253,8 @@ attributes! {
         now: f64 = |it| it.now.seconds();
         /// Its place among the segments of the flow, from 0.
         segment: u64 = |it| it.segment;
+        /// When it left, in seconds; if more than once, the last time.
+        sent: f64 = |it| it.sent.seconds();
         /// Segments in flight just after it left.
         in_flight: u64 = |it| it.in_flight;
         /// Segments lost since it left, itself included.

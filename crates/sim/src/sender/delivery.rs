@@ -139,6 +139,7 @@ impl DeliveryRate {
         Lost {
             now,
             segment,
+            sent: departure.sent,
             in_flight: departure.in_flight,
             lost: self.lost - departure.lost,
             delivered_total: self.delivered,
@@ -395,5 +396,15 @@ mod tests {
         // 11 leaves when three are lost.
         rate.on_sent(at(150), 11, 7, 0);
         assert_eq!(rate.on_lost(at(260), 11).lost, 1);
+    }
+
+    #[test]
+    fn a_lost_segment_tells_when_it_left_last() {
+        let mut rate = DeliveryRate::default();
+        (0..4).for_each(|segment| rate.on_sent(at(segment), segment, segment + 1, 0));
+        assert_eq!(rate.on_lost(at(100), 1).sent, at(1));
+        rate.on_sent(at(101), 1, 4, 0);
+        assert_eq!(rate.on_lost(at(205), 1).sent, at(101), "the copy is lost too");
+        assert_eq!(rate.on_lost(at(205), 3).sent, at(3));
     }
 }

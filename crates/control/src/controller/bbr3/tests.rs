@@ -94,6 +94,7 @@ impl Told {
         let event = Lost {
             now: self.now,
             segment: self.delivered,
+            sent: Time(self.now.0.saturating_sub(PATH.rtt.0)),
             in_flight,
             lost,
             delivered_total: self.delivered,
