@@ -152,6 +152,14 @@ impl DeliveryRate {
         self.application_limited_until = (self.delivered + in_flight).max(1);
     }
 
+    /// What leaves from now on is no longer application-limited if everything is delivered that was in flight then.
+    #[inline]
+    pub(super) fn see_the_application(&mut self) {
+        if self.application_limited_until != 0 && self.delivered > self.application_limited_until {
+            self.application_limited_until = 0;
+        }
+    }
+
     /// The sample of an acknowledgment, once every segment it reports has been passed in. `timed` is the smallest round
     /// trip of the timer; before it has one there are no samples, so that controllers can multiply the two.
     ///
@@ -159,9 +167,7 @@ impl DeliveryRate {
     /// the first segment that it reports, so those of the last ones count too: else no sample would be credible on a
     /// path where every acknowledgment waits for the next segment.
     pub(super) fn sample(&mut self, timed: Span) -> Option<RateSample> {
-        if self.application_limited_until != 0 && self.delivered > self.application_limited_until {
-            self.application_limited_until = 0;
-        }
+        self.see_the_application();
         let newest = self.newest.take()?;
         let sending = newest.sent.since(newest.first_sent);
         let acknowledging = self.delivered_at.since(newest.delivered_at);

@@ -60,8 +60,14 @@ impl Sender {
         let in_flight = self.next - from;
         let rtt = now - ack.sent;
         let extras = if EXTRAS { self.extras.as_deref_mut() } else { None };
-        if let Some(rate) = extras.and_then(|extras| extras.delivery_rate.as_mut()) {
-            (from..ack.number).for_each(|segment| rate.on_delivered(now, segment));
+        if let Some(extras) = extras
+            && let Some(rate) = &mut extras.delivery_rate
+        {
+            if extras.wants.delivery_rate {
+                (from..ack.number).for_each(|segment| rate.on_delivered(now, segment));
+            } else {
+                rate.count(now, ack.number - from);
+            }
         }
         self.unacknowledged = ack.number;
         let (round_starts, restarted) =
@@ -363,8 +369,10 @@ impl Sender {
         if extras.wants.spurious {
             feedback.spurious = extras.spurious.take();
         }
-        if let Some(rate) = &mut extras.delivery_rate {
-            feedback.rate = rate.sample(least);
+        match &mut extras.delivery_rate {
+            Some(rate) if extras.wants.delivery_rate => feedback.rate = rate.sample(least),
+            Some(rate) => rate.see_the_application(),
+            None => {}
         }
     }
 
