@@ -22,7 +22,7 @@ pub enum Demand {
     Access,
     /// Samples of the delivery rate with each acknowledgment.
     DeliveryRate,
-    /// What was in flight when each lost segment left.
+    /// When each lost segment left, and what was in flight then.
     EachLoss,
     /// A call for each segment that leaves.
     Departures,

@@ -48,6 +48,8 @@ pub enum Family {
     Delay,
     /// A model of the path, from the rate of what arrives and the shortest round trip.
     Model,
+    /// What came of the rates that it tried: a utility of what arrived, was lost and had to wait.
+    Utility,
     /// The share of segments that are marked.
     Marks,
     /// What routers write into its packets.
@@ -58,11 +60,12 @@ pub enum Family {
 
 impl Family {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Loss,
         Self::LossAndDelay,
         Self::Delay,
         Self::Model,
+        Self::Utility,
         Self::Marks,
         Self::Routers,
         Self::Unwindowed,
@@ -75,6 +78,7 @@ impl Family {
             Self::LossAndDelay => "losses and delay",
             Self::Delay => "delay",
             Self::Model => "a model of the path",
+            Self::Utility => "utility",
             Self::Marks => "the share of marks",
             Self::Routers => "what routers write",
             Self::Unwindowed => "no window",

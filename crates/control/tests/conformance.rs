@@ -189,6 +189,14 @@ fn promises(name: &str) -> [Numbers; 4] {
             at(1e5, 2.0, 1e5, 2.0),
             at(1e7, 2.0, 1e7, 2.0),
         ],
+        // Dong et al.: the rate that the window had, and room for twice that, from the first round trip on; intervals begin with
+        // departures, of which there are none here. A loss takes nothing.
+        "vivace" => [
+            at(2.0, 2.0, 2.0, 2.0),
+            at(1e3, 1e3, 1e3, 1e3),
+            at(1e5, 1e5, 1e5, 1e5),
+            at(1e7, 1e7, 1e7, 1e7),
+        ],
         // Johansson et al.: one segment and 2 % times the share of 10 s that has passed since congestion, 0.5 % in the mean
         // of a round of 100 ms that begins with it and 1.5 % in the one after; 0.7 at a loss, and then far from where it
         // was. But two segments are the least, and there they grow by a quarter each: 1/8 + 0.25/2.125.

@@ -33,9 +33,7 @@ pub enum Refusal {
     )]
     DeliveryRate,
     /// It hears of each loss.
-    #[error(
-        "it asks what was in flight when each lost segment left, and quinn says only how much is lost"
-    )]
+    #[error("it asks when each lost segment left, and quinn says only how much is lost")]
     EachLoss,
     /// It acts without an acknowledgment.
     #[error(

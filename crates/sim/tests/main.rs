@@ -39,3 +39,4 @@ mod theory;
 mod trace;
 mod traffic;
 mod varying;
+mod vivace;

@@ -32,7 +32,7 @@ pub enum Refusal {
     DeliveryRate,
     /// It hears of each loss.
     #[error(
-        "it asks what was in flight when each lost segment left, and the kernel says only how many are lost"
+        "it asks when each lost segment left, and the kernel says only how many are lost"
     )]
     EachLoss,
     /// It hears of each departure.

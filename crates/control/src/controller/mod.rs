@@ -33,6 +33,7 @@ pub mod stcp;
 pub mod vcp;
 pub mod vegas;
 pub mod veno;
+pub mod vivace;
 pub mod westwood;
 pub mod xcp;
 pub mod yeah;
@@ -77,6 +78,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         vcp::controller(),
         vegas::controller(),
         veno::controller(),
+        vivace::controller(),
         westwood::controller(),
         xcp::controller(),
         yeah::controller(),

@@ -338,6 +338,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 "hybla",
                 "cdg",
                 "veno",
+                "vivace",
                 "westwood",
                 "yeah",
                 "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
@@ -368,7 +369,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
             let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart, allowed) = sender;
             let allowed = allowed.filter(|_| control != "blitz" && recovery != "quic");
             // A burst leaves at the access rate, whatever the flow would like.
-            let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
+            let pacing = if ["blitz", "vivace"].contains(&control) { PACINGS[0] } else { pacing };
             let access = access.or((control == "blitz").then_some(25));
             let application = application.filter(|_| control != "blitz");
             let size = size.filter(|_| application.is_none());

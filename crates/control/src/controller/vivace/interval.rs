@@ -1,0 +1,186 @@
+//! A monitor interval: a rate, the segments that left at it, and what became of them.
+
+use longfat_units::{Span, Time};
+
+/// Segments that an interval has at the least.
+const FEWEST: f64 = 10.0;
+
+/// What is known of the segments that left in an interval.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    /// x, in segments per second.
+    pub(super) rate: f64,
+    begun: Time,
+    until: Time,
+    arrived: u64,
+    lost: u64,
+    round_trips: Line,
+}
+
+impl Interval {
+    /// One that has not begun.
+    pub(super) fn at(rate: f64) -> Self {
+        let [begun, until] = [Time::ZERO; 2];
+        Self { rate, begun, until, arrived: 0, lost: 0, round_trips: Line::default() }
+    }
+
+    /// It begins, and lasts for a round trip, and for ten segments.
+    pub(super) fn begin(&mut self, now: Time, rtt: Span) {
+        let length = rtt.max(Span::from_seconds_f64(FEWEST / self.rate)).max(Span(1));
+        (self.begun, self.until) = (now, now.saturating_add(length));
+    }
+
+    /// Does it count what left at this time?
+    #[inline]
+    pub(super) fn holds(&self, left: Time) -> bool {
+        (self.begun..self.until).contains(&left)
+    }
+
+    /// What leaves from then on does not count.
+    pub(super) fn until(&self) -> Time {
+        self.until
+    }
+
+    /// So many of its segments are lost.
+    pub(super) fn lose(&mut self, segments: u64) {
+        self.lost += segments;
+    }
+
+    /// An acknowledgment of so many; the first of them left at this time, and took so long.
+    #[inline]
+    pub(super) fn hear(&mut self, left: Time, rtt: Span, delivered: u64) {
+        self.arrived += delivered;
+        self.round_trips.add(left.since(self.begun).seconds(), rtt.seconds());
+    }
+
+    /// How many of its segments are known to have arrived or not.
+    pub(super) fn known(&self) -> u64 {
+        self.arrived + self.lost
+    }
+
+    /// How many of them are lost.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// L: which share that is.
+    pub(super) fn share_lost(&self) -> f64 {
+        self.lost as f64 / self.known().max(1) as f64
+    }
+
+    /// dRTT/dT, in seconds per second.
+    pub(super) fn gradient(&self) -> f64 {
+        self.round_trips.slope()
+    }
+}
+
+/// A straight line through points, by least squares, without keeping them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    count: f64,
+    /// What heights are measured from, the first of them: the differences are small.
+    level: f64,
+    places: f64,
+    heights: f64,
+    squares: f64,
+    products: f64,
+}
+
+impl Line {
+    #[inline]
+    fn add(&mut self, place: f64, height: f64) {
+        if self.count == 0.0 {
+            self.level = height;
+        }
+        let height = height - self.level;
+        self.count += 1.0;
+        self.places += place;
+        self.heights += height;
+        self.squares += place * place;
+        self.products += place * height;
+    }
+
+    /// 0 where all points are at one place.
+    fn slope(&self) -> f64 {
+        let spread = self.count * self.squares - self.places * self.places;
+        // Of equal places rounding leaves something.
+        if spread <= 1e-12 * self.count * self.squares {
+            return 0.0;
+        }
+        (self.count * self.products - self.places * self.heights) / spread
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// One of a thousand segments per second, from 100 to 150 ms.
+    fn begun() -> Interval {
+        let mut interval = Interval::at(1000.0);
+        interval.begin(at(100), Span::from_millis(50));
+        interval
+    }
+
+    /// Round trips of 50, 51, 54 and 53 ms, 10 ms apart. From their means, 15 and 52, the products are 30 + 5 + 10 + 15 = 60
+    /// and the squares 225 + 25 + 25 + 225 = 500: 0.12 ms per millisecond.
+    #[test]
+    fn the_gradient_is_that_of_the_best_line() {
+        let mut interval = begun();
+        for (left, rtt) in [(100, 50), (110, 51), (120, 54), (130, 53)] {
+            interval.hear(at(left), Span::from_millis(rtt), 1);
+        }
+        assert!((interval.gradient() - 0.12).abs() < 1e-12, "{}", interval.gradient());
+    }
+
+    /// Neither one round trip nor several of one time have a slope.
+    #[test]
+    fn without_two_times_there_is_no_gradient() {
+        let mut interval = begun();
+        assert_eq!(interval.gradient(), 0.0);
+        for rtt in [50, 60, 80, 81, 90] {
+            interval.hear(at(117), Span::from_millis(rtt), 1);
+            assert_eq!(interval.gradient(), 0.0, "{rtt}");
+        }
+    }
+
+    /// A million round trips of an hour that grow by a nanosecond each: precision does not end before patience.
+    #[test]
+    fn long_round_trips_lose_no_precision() {
+        let mut interval = Interval::at(1e6);
+        interval.begin(Time::ZERO, Span::from_seconds(1));
+        for k in 0..1_000_000_u64 {
+            let rtt = Span(Span::from_seconds(3600).0 + 1000 * k);
+            interval.hear(Time(1_000_000 * k), rtt, 1);
+        }
+        assert!((interval.gradient() - 1e-3).abs() < 1e-6, "{}", interval.gradient());
+    }
+
+    /// Until it begins nothing counts. Then it lasts for the round trip, or for ten segments, at 100 per second 100 ms.
+    #[test]
+    fn it_lasts_for_a_round_trip_and_ten_segments() {
+        let fresh = Interval::at(1000.0);
+        assert!(!fresh.holds(Time::ZERO) && !fresh.holds(at(100)));
+        assert_eq!(begun().until(), at(150));
+        let mut slow = Interval::at(100.0);
+        slow.begin(at(100), Span::from_millis(50));
+        assert_eq!(slow.until(), at(200));
+    }
+
+    /// From its beginning until just before its end; of 20 segments three are lost.
+    #[test]
+    fn it_counts_what_left_in_it() {
+        let mut interval = begun();
+        let held = [99, 100, 149, 150].map(|millis| interval.holds(at(millis)));
+        assert_eq!(held, [false, true, true, false]);
+        assert_eq!(interval.share_lost(), 0.0, "nothing is known");
+        interval.hear(at(110), Span::from_millis(50), 17);
+        interval.lose(2);
+        interval.lose(1);
+        assert_eq!((interval.known(), interval.lost(), interval.share_lost()), (20, 3, 0.15));
+    }
+}
