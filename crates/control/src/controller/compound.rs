@@ -16,7 +16,7 @@
 //!         diff ≥ γ                 dwnd ← max(dwnd - ζ diff, 0)
 //!     each loss                    cwnd ← cwnd/2;  dwnd ← max(win (1 - β) - cwnd/2, 0)
 //!     each time-out                dwnd ← 0;  baseRTT is measured anew
-//!     win < W_low                  Reno: dwnd stays 0
+//!     win < W_low                  Reno: dwnd does not grow, and a loss halves win
 //! ```
 //!
 //! Without a queue it adds α win^k per round trip and so has, with k = 3/4, the response of a binomial controller:
@@ -167,12 +167,13 @@ impl WindowRule for Compound {
     }
 
     fn reduce(&mut self, window: f64, phase: Phase, _: &Congestion, _: &Path) -> f64 {
+        if window < self.low_window {
+            self.delay_window = 0.0;
+            return window / 2.0;
+        }
         let half = (window - self.delay_window) / 2.0;
         let kept = if phase == Phase::SlowStart { 0.5 } else { 1.0 - self.beta };
         self.delay_window = (kept * window - half).max(0.0);
-        if window < self.low_window {
-            self.delay_window = 0.0;
-        }
         half + self.delay_window
     }
 

@@ -138,6 +138,21 @@ fn the_delay_window_waits_for_an_empty_queue() {
     assert_eq!(dwnd(&flow), 0.0);
 }
 
+/// Section 2: below `Low_Window`, 38 segments, it is Reno, to whom the whole window belongs. With β = 1/8 a loss at 40 leaves 35,
+/// of which a good 15 are the delay window's; the next one leaves half of 35, not half of the other 20.
+#[test]
+fn a_loss_below_38_segments_takes_half_of_both_windows() {
+    let mut flow = ClockedFlow::new("compound", &[("beta", Setting::Number(0.125))], 40.0);
+    flow.ack();
+    flow.lose();
+    assert_near(flow.window(), 35.0, 0.01, "7/8 of 40");
+    assert!(dwnd(&flow) > 15.0, "{}", dwnd(&flow));
+    let window = flow.window();
+    flow.lose();
+    assert_near(flow.window(), window / 2.0, 1e-9, "Reno's half");
+    assert_eq!(dwnd(&flow), 0.0);
+}
+
 /// A pause ends the memory of a queue too: 20 736^0.75/8 = 216 segments per round trip.
 #[test]
 fn another_window_begins_with_an_empty_queue() {
