@@ -189,22 +189,23 @@ fn promises(name: &str) -> [Numbers; 4] {
             at(1e5, 2.0, 1e5, 2.0),
             at(1e7, 2.0, 1e7, 2.0),
         ],
-        // Dong et al.: the rate that the window had, and room for twice that, from the first round trip on; intervals begin with
-        // departures, of which there are none here. A loss takes nothing.
+        // Dong et al.: the rate that the window had, and room for twice that, from the first round trip on. What it tries is
+        // judged later. A loss takes nothing.
         "vivace" => [
             at(2.0, 2.0, 2.0, 2.0),
             at(1e3, 1e3, 1e3, 1e3),
             at(1e5, 1e5, 1e5, 1e5),
             at(1e7, 1e7, 1e7, 1e7),
         ],
-        // Johansson et al.: one segment and 2 % times the share of 10 s that has passed since congestion, 0.5 % in the mean
-        // of a round of 100 ms that begins with it and 1.5 % in the one after; 0.7 at a loss, and then far from where it
-        // was. But two segments are the least, and there they grow by a quarter each: 1/8 + 0.25/2.125.
+        // Johansson et al.: one segment and 2 % as long as there has been no congestion, 1.04/2 + 1.0504/2.52 where each adds
+        // that over w; then 2 % times the share of 10 s that has passed since, 1.5 % in the mean of the second round of
+        // 100 ms; 0.7 at a loss, and then far from where it was. But two segments are the least, and there they grow by a
+        // quarter each: 1/8 + 0.25/2.125.
         "scream" => [
-            at(2.0, TWO_OF_RENO, 2.0, 0.2426),
-            at(1e3, 1.1, 700.0, 1.21),
-            at(1e5, 11.0, 7e4, 22.0),
-            at(1e7, 1001.0, 7e6, 2101.0),
+            at(2.0, 0.9368, 2.0, 0.2426),
+            at(1e3, 21.0, 700.0, 1.21),
+            at(1e5, 2001.0, 7e4, 22.0),
+            at(1e7, 200_001.0, 7e6, 2101.0),
         ],
         // RFC 6817: as Reno where nothing waits, and at a loss.
         "ledbat" => promises("reno"),

@@ -4,7 +4,7 @@
 use crate::support::disciplines::acting;
 use crate::support::record;
 use crate::support::witness::{open, watched};
-use longfat_control::SlowStart;
+use longfat_control::{CONTROLLERS, SlowStart, Start};
 use longfat_queue::DISCIPLINES;
 use longfat_sim::summary::FlowSummary;
 use longfat_sim::{Column, Recording, Simulation};
@@ -170,6 +170,48 @@ fn meet(text: &str) -> bool {
 
 fn told(flows: &[FlowSummary]) -> String {
     format!("{flows:?}")
+}
+
+/// A lone flow under every controller with a window that begins a minute after the run does does a minute later what it
+/// does from the beginning. The routers that some of them need work by clocks, which stand alike after whole minutes.
+#[test]
+fn the_time_at_which_a_flow_begins_is_arbitrary() {
+    for controller in CONTROLLERS.iter() {
+        let sending = (controller.build)(&controller.defaults(), &Start::default());
+        let needs = sending.needs();
+        if sending.windowed().is_none() {
+            continue;
+        }
+        let queue = needs.queue.unwrap_or(if needs.ecn { "step" } else { "drop-tail" });
+        let access = if needs.access { "access  = \"1 Gbit/s\"" } else { "" };
+        let [one, other] = [0, 60].map(|start| {
+            let text = format!(
+                r#"
+                duration = "{} s"
+                warmup   = "{start} s"
+                [link.wire]
+                rate   = "100 Mbit/s"
+                delay  = "5 ms"
+                buffer = "0.5 bdp"
+                queue  = "{queue}"
+                [[flow]]
+                name    = "lone"
+                control = "{}"
+                path    = ["wire"]
+                rtt     = "30 ms"
+                start   = "{start} s"
+                size    = "20 MB"
+                {access}
+                "#,
+                start + 8,
+                controller.name
+            );
+            let mut flows = record(&text, false).summary.flows;
+            flows[0].start_s = 0.0;
+            told(&flows)
+        });
+        assert_eq!(one, other, "{}", controller.name);
+    }
 }
 
 proptest! {

@@ -22,7 +22,7 @@
 //!                           Q > T/2:          w ← w (1 - (Q - T/2)/T /max(1, R/25 ms))        half at most
 //!     each acknowledged segment without a mark
 //!         w ← w + min(1, R/25 ms) max(1/4, s) (1 + 0.02 w s t)/w     up to 1 + 1.5 times what was in flight
-//!     s = (8 (w - w_i)/w_i)², 0.1 … 1;     t = time since congestion/(100 max(R, 25 ms)), 0 … 1
+//!     s = (8 (w - w_i)/w_i)², 0.1 … 1;     t = time since congestion/(100 max(R, 25 ms)), 0 … 1, and 1 before the first
 //! ```
 //!
 //! q is the queueing delay, T its target, and `w_i` the *inflection point*: the window at the first congestion after it
@@ -44,7 +44,7 @@
 //! # Domain
 //!
 //! A path of its own, or one whose queue keeps flows apart by marks (`dualpi2`, `step`). Beside flows that fill a queue
-//! it gives way. There is no slow start: from ten segments it takes about 5 s to fill 100 Mbit/s at 40 ms.
+//! it gives way. There is no slow start: from ten segments it takes about 4 s to fill 100 Mbit/s at 40 ms.
 //!
 //! # Deviations
 //!
@@ -54,8 +54,12 @@
 //!   draft's target bitrate.
 //! * What the draft calls optional is left out: jitter filtering (off by default there), tolerated loss rates, policers,
 //!   clock drift, and a target that rises beside competing flows (up to `QDELAY_TARGET_HI`).
+//! * The times of congestion and of the last answer begin at 0.0 in the draft, of clocks that show wall-clock time: what has
+//!   not been yet is taken to be long ago, whenever a flow begins.
 //! * s is computed with the inflection point of before a reduction, as the listing has it; the comment above that says
 //!   after.
+//! * The window moves with each acknowledgment, by what it reports, as the listing does; the text before that has it grow once
+//!   per smoothed round trip.
 //! * Losses of a window are answered once, by the host's rule, even where V is shorter. One that comes before V is over is
 //!   answered then, before marks.
 //! * A window that nobody uses does not grow at all; in the draft it may, up to 1.5 times what was in flight. Nor does it
@@ -203,11 +207,9 @@ pub struct Scream {
     averaged: Time,
     /// The strongest sign of congestion since the last reaction.
     sign: Sign,
-    /// When there was congestion, and when it was last answered.
-    congested: Time,
+    /// When marks or losses were last seen, and when anything was last answered; none before the first time.
+    congested: Option<Time>,
     answered: Option<Time>,
-    /// When the first acknowledgment came.
-    began: Option<Time>,
     /// The most in flight in this round trip and the one before.
     in_flight: [u64; 2],
     pace: Pace,
@@ -233,9 +235,8 @@ impl Scream {
             average: 0.0,
             averaged: Time::ZERO,
             sign: Sign::None,
-            congested: Time::ZERO,
+            congested: None,
             answered: None,
-            began: None,
             in_flight: [0; 2],
             pace: Pace::of(VIRTUAL_RTT),
             l4s: settings.flag("l4s"),
@@ -259,11 +260,16 @@ impl Scream {
         self.answered.is_none_or(|then| now.since(then) >= VIRTUAL_RTT.min(rtt))
     }
 
-    /// Congestion leaves so much of the window.
-    fn fall(&mut self, now: Time, left: f64) {
+    /// The window at which congestion is answered is the inflection point, if it has grown since the last one.
+    fn inflect(&mut self) {
         if std::mem::take(&mut self.grown) {
             self.inflection = Some(self.window.max(1.0));
         }
+    }
+
+    /// Congestion leaves so much of the window.
+    fn fall(&mut self, now: Time, left: f64) {
+        self.inflect();
         let least = self.least.min(self.window);
         self.window = (self.window * left).max(least);
         self.answered = Some(now);
@@ -283,6 +289,9 @@ impl Scream {
 
     /// Answers a loss, marks and a queue; returns s.
     fn react(&mut self, now: Time, rtt: Span) -> f64 {
+        if self.sign > Sign::None {
+            self.congested = Some(now);
+        }
         let distance = self.distance();
         if !self.may_react(now, rtt) {
             return distance;
@@ -298,9 +307,8 @@ impl Scream {
             }
             let most = self.in_flight[1] as f64;
             let calm = self.pace.calm;
-            let since = self.answered.or(self.began).unwrap_or(now);
-            let long_ago = now.since(since).seconds() > calm;
-            if long_ago && most > 0.0 {
+            self.inflect();
+            if self.answered.is_none_or(|then| now.since(then).seconds() > calm) && most > 0.0 {
                 self.window = self.window.min(most.max(self.least));
             }
             self.fall(now, 1.0 - back_off);
@@ -316,7 +324,8 @@ impl Scream {
     /// So many segments were acknowledged without a mark.
     fn grow(&mut self, now: Time, acked: u64, distance: f64) {
         let Pace { rounds, calm, .. } = self.pace;
-        let relaxed = (now.since(self.congested).seconds() / calm).min(1.0) * distance;
+        let since = self.congested.map_or(1.0, |then| (now.since(then).seconds() / calm).min(1.0));
+        let relaxed = since * distance;
         let each = rounds.min(1.0) * distance.max(0.25);
         let most = self.in_flight.iter().max().copied().unwrap_or(0);
         let allowed = if most == 0 { CEILING } else { 1.0 + HEAD_ROOM * most as f64 };
@@ -335,7 +344,6 @@ impl Scream {
 impl CongestionControl for Scream {
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
         let (now, rtt) = (feedback.now, path.rtt.max(Span(1)));
-        self.began = self.began.or(Some(now));
         if feedback.round_starts {
             self.in_flight = [0, self.in_flight[0]];
         }
@@ -347,7 +355,6 @@ impl CongestionControl for Scream {
         self.measure(feedback, rtt);
         if feedback.marked > 0 {
             self.sign = self.sign.max(Sign::Mark);
-            self.congested = now;
         }
         let distance = self.react(now, rtt);
         let unmarked = feedback.acked.saturating_sub(feedback.marked);
@@ -359,14 +366,13 @@ impl CongestionControl for Scream {
     fn on_congestion(&mut self, event: &Congestion, path: &Path) {
         match event.cause {
             Cause::Loss => {
-                self.congested = event.now;
                 self.sign = Sign::Loss;
                 self.react(event.now, path.rtt);
             }
             // Marks are answered as they are reported.
             Cause::Mark => {}
             Cause::Timeout => {
-                self.congested = event.now;
+                self.congested = Some(event.now);
                 self.fall(event.now, 1.0);
                 self.window = AFTER_TIMEOUT;
             }
@@ -600,8 +606,10 @@ mod tests {
             control.grow(Time::ZERO + Span::from_seconds(10), 1, control.distance());
             (control.window - before) * before
         };
-        close(grown(&mut scream(100.0), RTT), 3.0);
-        let congested = Time::ZERO + Span::from_seconds(10);
+        let long_ago = Some(Time::ZERO);
+        close(grown(&mut Scream { congested: long_ago, ..scream(100.0) }, RTT), 3.0);
+        let now = Time::ZERO + Span::from_seconds(10);
+        let congested = Some(now);
         close(grown(&mut Scream { congested, ..scream(100.0) }, RTT), 1.0);
         close(grown(&mut Scream { congested, ..scream(100.0) }, RTT / 2), 0.5);
         let near = Scream { congested, inflection: Some(100.0), ..scream(100.0) };
@@ -615,13 +623,13 @@ mod tests {
         let mut unused = scream(100.0);
         unused.in_flight = [60, 66];
         unused.pace = Pace::of(RTT);
-        unused.grow(congested, 1, 1.0);
+        unused.grow(now, 1, 1.0);
         close(unused.window, 100.0);
         // 1 + 1.5 · 66 of either round trip are 100.
         for in_flight in [[66, 0], [60, 66]] {
             let pace = Pace::of(RTT);
             let mut used = Scream { congested, in_flight, pace, ..scream(99.5) };
-            used.grow(congested, 1, 1.0);
+            used.grow(now, 1, 1.0);
             close(used.window, 99.5 + 1.0 / 99.5);
         }
         // s is a tenth at the least.
@@ -680,13 +688,13 @@ mod tests {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let mut control = scream(100.0);
         told(&mut control, 1000, RTT, 1, 1, 0);
-        assert_eq!(control.congested, at(1000));
+        assert_eq!(control.congested, Some(at(1000)));
         lost(&mut control, 1010);
-        assert_eq!(control.congested, at(1010));
+        assert_eq!(control.congested, Some(at(1010)));
         let (now, cause) = (at(2000), Cause::Timeout);
         let mut control = scream(100.0);
         control.on_congestion(&Congestion { now, cause, in_flight: 9, again: false }, &PATH);
-        assert_eq!((control.congested, control.inflection), (now, Some(100.0)));
+        assert_eq!((control.congested, control.inflection), (Some(now), Some(100.0)));
         assert_eq!(control.window, 1.0);
         let window = Segments(50.0);
         control.on_adjustment(&Adjustment { now, window, threshold: None }, &PATH);
@@ -698,7 +706,7 @@ mod tests {
     #[test]
     fn a_mark_after_a_long_calm_takes_what_was_not_used() {
         for (millis, left) in [(2500, 160.0), (2501, 60.0)] {
-            let mut control = scream(160.0);
+            let mut control = Scream { answered: Some(Time::ZERO), ..scream(160.0) };
             let mut ack = |millis, in_flight, round_starts, marked| {
                 let now = Time::ZERO + Span::from_millis(millis);
                 let news =
@@ -715,10 +723,46 @@ mod tests {
         }
     }
 
+    /// `last_congestion_detected_time` and `last_reaction_to_congestion_time` begin at 0.0 of a clock on the wall: what never
+    /// was is long ago, whenever a flow begins. So an acknowledgment after 40 ms adds 1 + 0.02 · 100 segments to 100, spread
+    /// over them, and the first mark leaves no more than was in flight.
+    #[test]
+    fn congestion_that_never_was_is_long_ago() {
+        for begins in [0, 60_000] {
+            let mut control = scream(100.0);
+            told(&mut control, begins + 40, RTT, 1, 0, 0);
+            close(control.window, 100.0 + 3.0 / 100.0);
+            let mut control = Scream { in_flight: [80, 80], ..scream(160.0) };
+            let now = Time::ZERO + Span::from_millis(begins + 40);
+            control.on_feedback(&Feedback { marked: 1, ..Feedback::at(now, 1) }, &PATH);
+            close(control.window, 80.0 * (1.0 - 1.0 / 16.0));
+        }
+    }
+
+    /// "Reference Window Reduction": `ref_wnd_i` is set before the window is taken to what was in flight.
+    #[test]
+    fn the_inflection_point_is_the_window_that_was_not_used_either() {
+        let mut control = Scream { in_flight: [60, 60], ..scream(160.0) };
+        told(&mut control, 1000, RTT, 1, 1, 0);
+        assert_eq!(control.inflection, Some(160.0));
+    }
+
+    /// There: as long as a mark is not answered, each acknowledgment is a time of congestion.
+    #[test]
+    fn congestion_lasts_until_it_is_answered() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut control = Scream { answered: Some(at(1000)), ..scream(100.0) };
+        told(&mut control, 1010, RTT, 1, 1, 0);
+        for (millis, congested) in [(1015, 1015), (1025, 1025), (1030, 1025)] {
+            told(&mut control, millis, RTT, 1, 0, 0);
+            assert_eq!(control.congested, Some(at(congested)), "at {millis} ms");
+        }
+    }
+
     /// `MIN_REF_WND`, two segments of 1500 bytes, is left also to a flow that had one in flight.
     #[test]
     fn a_mark_after_a_long_calm_leaves_the_least() {
-        let mut control = Scream { began: Some(Time::ZERO), in_flight: [1, 0], ..scream(160.0) };
+        let mut control = Scream { in_flight: [1, 0], ..scream(160.0) };
         let now = Time::ZERO + Span::from_seconds(3);
         let news = Feedback { marked: 1, round_starts: true, ..Feedback::at(now, 1) };
         control.on_feedback(&news, &PATH);
