@@ -35,6 +35,8 @@
 //! - *A fast segment adds at least 1/w*: below 100 segments Scalable TCP alone would be slower than Reno.
 //! - *What was taken back is no longer queued* for a loss in the next round trip. Linux would take it twice.
 //! - *Taking segments back ends slow start*; a loss in slow start takes half.
+//! - *Segments are taken back while losses are repaired, too*, as long as round trips show them in the queue. Linux waits
+//!   until all is repaired, and judges then by the smallest round trip since.
 //! - *A round is judged by however few samples it has*, so small windows whose acknowledgments wait may be taken for
 //!   competition; Linux leaves rounds of fewer than three alone.
 //!
