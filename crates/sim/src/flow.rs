@@ -19,7 +19,7 @@ use crate::explicit::{Listener, Negotiation};
 use crate::member::Member;
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipes, Slots};
-use crate::port::LATEST;
+use crate::port::{LATEST, Port};
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
 use crate::right_sizing::RightSizing;
 use crate::sender::{
@@ -190,6 +190,8 @@ pub(crate) struct Route {
     pub(crate) delay: Span,
     /// How much shorter it may become at most.
     pub(crate) shortening: Span,
+    /// Does it change in time?
+    pub(crate) shifts: bool,
     /// May acknowledgments pass one another?
     pub(crate) acks_pass: bool,
     /// The first link on the way out that writes no explicit signals.
@@ -207,6 +209,15 @@ impl Route {
     pub(crate) fn part_beside(&self, rtt: Span) -> Span {
         (rtt - self.delay) / 4
     }
+
+    /// The round trip without queues at `now` of a flow whose round trip before any change is `rtt`.
+    pub(crate) fn rtt_at(&self, rtt: Span, ports: &[Port], now: Time) -> Span {
+        if !self.shifts {
+            return rtt;
+        }
+        let beside = rtt - self.delay;
+        self.ports().fold(beside, |sum, port| sum + ports[port].delay_at(now))
+    }
 }
 
 /// What a flow is made from.
@@ -220,6 +231,8 @@ pub(crate) struct FlowConfig<'a> {
     pub(crate) transport: &'a Transport,
     pub(crate) negotiation: Negotiation,
     pub(crate) rtt: Span,
+    /// Its round trip without queues as it begins ([`Route::rtt_at`]).
+    pub(crate) first_rtt: Span,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     /// Segments to send in total.
@@ -370,7 +383,7 @@ impl Flow {
 
     /// A flow without slots.
     pub(crate) fn new(config: &FlowConfig<'_>) -> Self {
-        let &FlowConfig { route, transport, rtt, start, negotiation, .. } = config;
+        let &FlowConfig { route, transport, rtt, first_rtt, start, negotiation, .. } = config;
         let part = route.part_beside(rtt);
         let last_part = rtt - route.delay - part * 3;
         let begin = Start {
@@ -379,7 +392,7 @@ impl Flow {
             slow_start: transport.slow_start,
             packet: transport.packet,
             transfer: config.segments,
-            round_trip: Some(rtt),
+            round_trip: Some(first_rtt),
             access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
             send_quantum: transport.send_quantum,
             selective: transport.recovery.is_selective(),
@@ -425,6 +438,7 @@ impl Flow {
             member: config.member.of_scenario(),
             // Queueing delay is what exceeds the shortest propagation there ever is.
             propagation: rtt - route.shortening,
+            first_rtt,
             acks_pass: route.acks_pass,
             ack_delay: delay.map_or(Span::ZERO, |delay| delay.most),
             traced: config.traced,

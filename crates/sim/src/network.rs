@@ -131,9 +131,10 @@ impl Network {
             both.fold(Span::ZERO, |sum, &port| sum + span(&self.ports[port]))
         };
         let (delay, shortening) = (sum(Port::delay), sum(Port::shortening));
+        let shifts = out.iter().chain(&*back).any(|&port| self.ports[port].shifts());
         let unaware = out.iter().copied().find(|&port| !self.ports[port].has_marker());
         let acks_pass = back.iter().any(|&port| self.ports[port].reorders());
-        Route { out, back, delay, shortening, acks_pass, unaware }
+        Route { out, back, delay, shortening, shifts, acks_pass, unaware }
     }
 
     /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
@@ -141,7 +142,7 @@ impl Network {
         self.vacate(now);
         let free = self.free.pop();
         let index = free.unwrap_or(self.flows.len() as u32);
-        let mut flow = self.traffic[group].arrive(index, now);
+        let mut flow = self.traffic[group].arrive(index, &self.ports, now);
         if free.is_none() {
             flow.connect(self.pipes.add_flow(flow.firsts(), index, flow.packet));
             self.add_flow(flow);
@@ -356,6 +357,7 @@ fn add_flow(
         transport: &group.transport,
         negotiation: Negotiation::new(&group.control, route.unaware),
         rtt,
+        first_rtt: route.rtt_at(rtt, &network.ports, start),
         start,
         stop,
         segments: group.size.map(|size| size.0.div_ceil(group.transport.packet.0)),
@@ -438,6 +440,7 @@ fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup)
         transport: &transport,
         negotiation: Negotiation::new(&group.control, route.unaware),
         rtt,
+        first_rtt: route.rtt_at(rtt, &network.ports, start),
         start,
         stop: None,
         segments: None,

@@ -16,6 +16,7 @@ use crate::durations::Durations;
 use crate::explicit::Negotiation;
 use crate::flow::{Flow, FlowConfig, Route};
 use crate::member::Member;
+use crate::port::Port;
 use crate::receiver::Intervals;
 use crate::sender::Tracing;
 use crate::summary::share;
@@ -244,7 +245,7 @@ impl Traffic {
     }
 
     /// Creates the flow that arrives now.
-    pub(crate) fn arrive(&mut self, flow: u32, now: Time) -> Flow {
+    pub(crate) fn arrive(&mut self, flow: u32, ports: &[Port], now: Time) -> Flow {
         let listed = self.listed();
         let bytes = match listed {
             Some(listed) => listed.size.0,
@@ -267,6 +268,7 @@ impl Traffic {
             transport: &self.group.transport,
             negotiation: kind.negotiation,
             rtt,
+            first_rtt: kind.route.rtt_at(rtt, ports, now),
             start: now,
             stop: None,
             segments: Some(segments),

@@ -149,6 +149,81 @@ fn a_shorter_delay_lets_no_packet_pass_another() {
     assert!(summary.flows[0].queueing_delay_mean_s > 0.0);
 }
 
+/// A link of 8 Mbit/s whose delay is 50 ms at first, 100 ms from 0.5 s on and 10 ms from 1 s on. `senders` send ten
+/// packets of 1000 bytes there.
+fn rises_and_falls(senders: &str) -> String {
+    format!(
+        r#"
+        duration = "2 s"
+        [link.wire]
+        rate  = "8 Mbit/s"
+        delay = "50 ms"
+        [[link.wire.change]]
+        at    = "500 ms"
+        delay = "100 ms"
+        [[link.wire.change]]
+        at    = "1 s"
+        delay = "10 ms"
+        {senders}
+        control = "scream"
+        path    = ["wire"]
+        rtt     = "100 ms"
+        packet  = "1000 B"
+        initial_window = 10
+        "#
+    )
+}
+
+/// The draft of SCReAM paces at 1.25 windows in a round trip, of which a handshake tells at the start: of 100 ms, 200 or
+/// 20, as the flow begins, and neither of what the delay was before nor of what it will be. The last of ten packets leaves
+/// after nine gaps of 8, 16 or 1.6 ms, takes a millisecond, and then the delay.
+#[test]
+fn a_flow_knows_at_first_the_round_trip_as_it_begins() {
+    let cases = [("0 s", 123e-3), ("600 ms", 245e-3), ("1100 ms", 25.4e-3)];
+    for (start, expected) in cases {
+        let flow = format!("[[flow]]\nname = \"one\"\nstart = \"{start}\"\nsize = \"10 packets\"");
+        let found = completion(&rises_and_falls(&flow));
+        assert!(close(found, expected), "from {start} on: {found}");
+    }
+    let list = "replay = { tick = \"1 ms\", list = \"0 10000,600 10000,500 10000\" }";
+    let text = rises_and_falls(&format!("[[traffic]]\nname = \"short\"\n{list}"));
+    let completions = numbers(&record(&text, false), "transfers", "completion_s");
+    let expected = cases.map(|(_, expected)| expected);
+    assert_eq!(completions.len(), 3);
+    assert!(completions.iter().zip(expected).all(|(&one, other)| close(one, other)));
+}
+
+/// The first packet is lost. Until a round trip has been measured the time-out is three of what a handshake tells, 1.8 s
+/// on a path of 600 ms, however short it will be later; then the packet takes a millisecond and 300.
+#[test]
+fn the_first_time_out_foresees_nothing() {
+    let text = r#"
+        duration = "10 s"
+        [link.path]
+        rate  = "8 Mbit/s"
+        delay = "300 ms"
+        [[link.path.change]]
+        at      = "0 s"
+        loss    = 1
+        reverse = false
+        [[link.path.change]]
+        at   = "1 s"
+        loss = 0
+        [[link.path.change]]
+        at    = "5 s"
+        delay = "10 ms"
+        [[flow]]
+        name    = "one"
+        control = "reno"
+        path    = ["path"]
+        rtt     = "600 ms"
+        packet  = "1000 B"
+        size    = "1 packets"
+        "#;
+    let found = run(text).flows[0].completion_s.expect("it is complete");
+    assert!(close(found, 2.101), "{found}");
+}
+
 /// Every 40 ms, for 20 ms.
 #[test]
 fn changes_repeat() {

@@ -188,6 +188,19 @@ impl Port {
         self.delay
     }
 
+    /// Does its propagation delay change in time?
+    pub(crate) fn shifts(&self) -> bool {
+        matches!(&self.server, Server::Varying(varying) if varying.line.shifts())
+    }
+
+    /// Its propagation delay at `now`.
+    pub(crate) fn delay_at(&self, now: Time) -> Span {
+        match &self.server {
+            Server::Varying(varying) => varying.line.delay_at(now),
+            Server::Ahead(_) | Server::Attended(_) | Server::Stepwise(_) => self.delay,
+        }
+    }
+
     /// May packets of one flow pass one another, in its queue or on its wire?
     pub(crate) fn reorders(&self) -> bool {
         match &self.server {

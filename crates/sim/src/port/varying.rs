@@ -187,6 +187,16 @@ impl VaryingLine {
     pub(super) fn least_delay(&self) -> Span {
         Span(self.delay.least())
     }
+
+    /// Does its delay change in time?
+    pub(super) fn shifts(&self) -> bool {
+        !self.delay.is_constant()
+    }
+
+    /// Its delay at `now`.
+    pub(super) fn delay_at(&self, now: Time) -> Span {
+        Span(self.delay.value(now))
+    }
 }
 
 impl Line for VaryingLine {

@@ -71,7 +71,7 @@ pub(crate) struct SenderConfig {
     pub(crate) max_window: u64,
     /// How much the receiver allows.
     pub(crate) receive_window: Option<Box<ReceiveWindow>>,
-    /// Round trip without queues: anything above it is queueing delay.
+    /// The shortest round trip without queues that there ever is: anything above it is queueing delay.
     pub(crate) propagation: Span,
     /// Does an application write them bit by bit? Then there are none at first.
     pub(crate) application: bool,
@@ -96,6 +96,8 @@ pub(crate) struct SenderConfig {
     pub(crate) ack_delay: Span,
     /// Segments to send in all.
     pub(crate) segments: Option<u64>,
+    /// Round trip without queues as the flow begins: what a handshake would measure.
+    pub(crate) first_rtt: Span,
     pub(crate) rto_tick: Option<Span>,
     pub(crate) careful_resume: Option<SavedPath>,
     /// How much leaves at a time when paced.

@@ -107,6 +107,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         reaction: Reaction::PerWindow,
         listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
+        first_rtt: RTT,
         acks_pass: false,
         ack_delay: Span::ZERO,
         traced: Tracing::Off,

@@ -45,14 +45,14 @@ pub(crate) struct RetransmissionTimer {
 }
 
 impl RetransmissionTimer {
-    /// The timer does not start until the first segment leaves. The propagation stands for the round trip until there
-    /// is a sample.
+    /// The timer does not start until the first segment leaves. The round trip at the start stands for the smoothed one
+    /// until there is a sample.
     pub(super) fn new(config: &SenderConfig, now: Time) -> Self {
-        let SenderConfig { propagation, rto_min, rto_tick, rto_estimator, .. } = *config;
+        let SenderConfig { first_rtt, rto_min, rto_tick, rto_estimator, .. } = *config;
         let round_trip = if config.recovery == Recovery::Quic {
-            RoundTrip::new(propagation, GRANULARITY, None, RtoEstimator::Rfc6298)
+            RoundTrip::new(first_rtt, GRANULARITY, None, RtoEstimator::Rfc6298)
         } else {
-            RoundTrip::new(propagation, rto_min, rto_tick, rto_estimator)
+            RoundTrip::new(first_rtt, rto_min, rto_tick, rto_estimator)
         };
         Self {
             attentive: round_trip.samples_always(),
@@ -207,19 +207,14 @@ struct Deviations {
 }
 
 impl RoundTrip {
-    fn new(
-        propagation: Span,
-        timeout_min: Span,
-        tick: Option<Span>,
-        estimator: RtoEstimator,
-    ) -> Self {
+    fn new(first: Span, timeout_min: Span, tick: Option<Span>, estimator: RtoEstimator) -> Self {
         let linux = match estimator {
             RtoEstimator::Rfc6298 => None,
             RtoEstimator::Linux => Some(Deviations::default()),
         };
         Self {
             linux,
-            path: Path { rtt: propagation, base_rtt: Span(u64::MAX) },
+            path: Path { rtt: first, base_rtt: Span(u64::MAX) },
             sampled: false,
             variation: Span::ZERO,
             timeout_min,
@@ -376,9 +371,9 @@ mod tests {
     #[test]
     fn before_the_first_sample_a_long_path_is_known_to_be_long() {
         // A second is less than the first round trip takes here: every flow would begin with a time-out for nothing.
-        let first = |propagation| {
+        let first = |rtt| {
             let min = Span::from_millis(200);
-            RoundTrip::new(propagation, min, None, RtoEstimator::Rfc6298).timeout()
+            RoundTrip::new(rtt, min, None, RtoEstimator::Rfc6298).timeout()
         };
         assert_eq!(first(Span::from_millis(300)), Span::from_seconds(1));
         assert_eq!(first(Span::from_seconds(1)), Span::from_seconds(3));

@@ -286,7 +286,7 @@ fn the_last_segment_is_sent_again_after_two_round_trips() {
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(1000, 0)]);
     assert_eq!(wire.sender.measured().timeouts, 0);
-    let config = SenderConfig { propagation: Span::from_millis(800), ..rack(1) };
+    let config = SenderConfig { first_rtt: Span::from_millis(800), ..rack(1) };
     let mut wire = Wire::new(10.0, config, &[0], &[]);
     wire.run(1_650);
     assert_eq!(wire.retransmissions(), [(1600, 0)]);
