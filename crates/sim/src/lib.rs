@@ -29,6 +29,7 @@ mod radix;
 mod receiver;
 pub mod recording;
 mod report;
+mod reported;
 mod right_sizing;
 mod ring;
 mod runs;

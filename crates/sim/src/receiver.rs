@@ -14,8 +14,9 @@ use crate::cargo::{Blocks, Hold, Report};
 use crate::explicit;
 use crate::numbered::{Log, NumberedArrivals};
 use crate::packet::{ACK_BYTES, Flags, Packet};
+use crate::reported::Reported;
 use crate::right_sizing::RightSizing;
-use crate::runs::{Runs, SegmentRun};
+use crate::runs::Runs;
 
 /// How long acknowledgments are held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +48,8 @@ pub(crate) struct Receiver {
     echo: Echo,
     /// Segments that arrived out of order.
     early: Runs,
-    /// The most recently reported runs, newest first (RFC 2018, section 4).
-    reported: Blocks,
+    /// The runs that it tells of (RFC 2018, section 4).
+    reported: Reported,
     delay: Option<Delay>,
     received: Received,
     /// A delayed acknowledgment, and when it must leave.
@@ -160,7 +161,7 @@ impl Receiver {
         Self {
             expected: 0,
             early: Runs::default(),
-            reported: Blocks::default(),
+            reported: Reported::default(),
             limit: segments.unwrap_or(u64::MAX),
             reports: if selective { Reports::Early } else { Reports::InOrder },
             delay,
@@ -292,7 +293,7 @@ impl Receiver {
             return Some(ack);
         }
         let tells = self.reports != Reports::InOrder && !self.early.is_empty();
-        let blocks = tells.then_some(&self.reported);
+        let blocks = tells.then_some(self.reported.blocks());
         Some(ack.with_cargo(self.load(&data.apart(), at, blocks, hold)))
     }
 
@@ -370,13 +371,18 @@ impl Receiver {
     fn reassemble(&mut self, number: u64, at: Time) -> bool {
         if number < self.expected || self.early.contains_reserved(self.expected, number) {
             self.received.again += 1;
+            // The block of the segment comes first, also if that has arrived before (RFC 2018, section 4).
+            if number > self.expected && self.reports == Reports::Early {
+                let run = self.early.around(number);
+                self.reported.put_first(run, &self.early, self.expected);
+            }
             return true;
         }
         self.received.count(at);
         if number > self.expected {
             self.early.reserve(self.expected, number + 1);
             let run = self.early.insert(number);
-            self.report(run);
+            self.reported.put_first(run, &self.early, self.expected);
             return false;
         }
         self.expected += 1;
@@ -384,30 +390,15 @@ impl Receiver {
             self.early.forget(self.expected);
             self.expected += 1;
         }
-        let expected = self.expected;
-        for run in &mut self.reported {
-            if run.end <= expected {
-                *run = SegmentRun::default();
-            }
-        }
-        self.reported.sort_by_key(|run| run.end == 0);
+        self.reported.advance(&self.early, self.expected);
         false
     }
 
     /// What the acknowledgment of a segment that had arrived before reports: that segment first.
     #[cold]
-    fn with_duplicate(&self, segment: u64) -> Blocks {
-        let [first, second, _] = self.reported;
-        [SegmentRun::duplicate(segment), first, second]
-    }
-
-    /// Puts a run first, replacing those it has merged with.
-    fn report(&mut self, run: SegmentRun) {
-        let apart =
-            |other: &SegmentRun| other.end != 0 && (other.end < run.first || other.first > run.end);
-        let mut kept = self.reported.iter().copied().filter(apart);
-        let (second, third) = (kept.next().unwrap_or_default(), kept.next().unwrap_or_default());
-        self.reported = [run, second, third];
+    fn with_duplicate(&mut self, segment: u64) -> Blocks {
+        let around = (segment > self.expected).then(|| self.early.around(segment));
+        self.reported.with_duplicate(segment, around)
     }
 
     /// The acknowledgment delayed until `at`, if it is still pending.
@@ -696,17 +687,25 @@ mod tests {
         );
     }
 
-    /// The blocks of the acknowledgment of the last of these segments.
-    fn reported(numbers: &[u64]) -> Vec<(u64, u64)> {
-        let (mut receiver, mut hold) = (echoing(Echo::UntilAnswered, None), Hold::default());
-        let mut blocks = None;
-        for &number in numbers {
-            let ack = receiver.on_data(&data(number, Ecn::Ect0), Time::ZERO, &mut hold);
-            let handle = ack.expect("each is acknowledged at once").cargo();
-            blocks = handle.and_then(|handle| hold.take(handle).blocks);
+    /// What the acknowledgment of the last of these segments tells: the number, and the blocks.
+    fn told(mut receiver: Receiver, numbers: &[u64]) -> (u64, Vec<(u64, u64)>) {
+        let mut hold = Hold::default();
+        let (mut number, mut blocks) = (0, None);
+        for &arrived in numbers {
+            let ack = receiver.on_data(&data(arrived, Ecn::Ect0), Time::ZERO, &mut hold);
+            let ack = ack.expect("each is acknowledged at once");
+            number = ack.number;
+            blocks = ack.cargo().and_then(|handle| hold.take(handle).blocks);
         }
-        let blocks = blocks.unwrap_or_default().into_iter();
-        blocks.take_while(|run| run.end > 0).map(|run| (run.first, run.end)).collect()
+        let blocks = blocks.unwrap_or_default().into_iter().map(|run| {
+            run.as_duplicate().map_or((run.first, run.end), |segment| (segment, segment + 1))
+        });
+        (number, blocks.filter(|(_, end)| *end > 0).collect())
+    }
+
+    /// The same of a receiver that does not tell of segments that arrive twice, without the number.
+    fn reported(numbers: &[u64]) -> Vec<(u64, u64)> {
+        told(echoing(Echo::UntilAnswered, None), numbers).1
     }
 
     #[test]
@@ -721,5 +720,56 @@ mod tests {
         assert_eq!(reported(&[1, 3, 0]), [(3, 4)]);
         assert_eq!(reported(&[3, 1, 0]), [(3, 4)]);
         assert_eq!(reported(&[1, 0]), []);
+    }
+
+    #[test]
+    fn the_fourth_comes_back() {
+        // RFC 2018, section 4: as many as possible, those reported last. 11 and 13 become one; so do 9 and these.
+        assert_eq!(reported(&[2, 5, 9, 11, 13]), [(13, 14), (11, 12), (9, 10)]);
+        assert_eq!(reported(&[2, 5, 9, 11, 13, 12]), [(11, 14), (9, 10), (5, 6)]);
+        assert_eq!(reported(&[2, 5, 9, 11, 13, 12, 10]), [(9, 14), (5, 6), (2, 3)]);
+        // The one in order goes, and 2 comes back; nothing is left of what was there before it grew.
+        assert_eq!(reported(&[2, 5, 7, 1, 0]), [(7, 8), (5, 6)]);
+        assert_eq!(reported(&[4, 6, 8, 1, 0]), [(8, 9), (6, 7), (4, 5)]);
+        assert_eq!(reported(&[2, 5, 7, 9, 3, 8]), [(7, 10), (2, 4), (5, 6)]);
+        // Windows that need more than a word are no exception.
+        assert_eq!(reported(&[90, 5, 9, 11, 13, 12]), [(11, 14), (9, 10), (5, 6)]);
+        assert_eq!(reported(&[90, 5, 9, 11, 13, 12, 10]), [(9, 14), (5, 6), (90, 91)]);
+    }
+
+    #[test]
+    fn the_examples_of_rfc_2018() {
+        // Section 7, with segments of 500 bytes, the first of which has number 0: the first is lost, and each that arrives
+        // makes the block longer. Or the second, fourth, sixth and eighth are.
+        assert_eq!(reported(&[1, 2, 3, 4, 5, 6, 7]), [(1, 8)]);
+        assert_eq!(reported(&[0, 2, 4, 6]), [(6, 7), (4, 5), (2, 3)]);
+        assert_eq!(reported(&[0, 2, 4, 6, 3]), [(2, 5), (6, 7)]);
+        assert_eq!(reported(&[0, 2, 4, 6, 3, 1]), [(6, 7)]);
+    }
+
+    #[test]
+    fn the_block_of_a_segment_that_comes_again_is_the_first_one_too() {
+        // RFC 2018, section 4: that "containing the segment which triggered this ACK".
+        assert_eq!(reported(&[2, 4, 6, 4]), [(4, 5), (6, 7), (2, 3)]);
+        assert_eq!(reported(&[2, 3, 5, 7, 9, 2]), [(2, 4), (9, 10), (7, 8)]);
+        assert_eq!(reported(&[2, 3, 5, 7, 9, 2, 8]), [(7, 10), (2, 4), (5, 6)]);
+    }
+
+    #[test]
+    fn the_examples_of_rfc_2883() {
+        // Section 4.1, with segments of 500 bytes: 3000 has number 0, and its first example the acknowledgment 4000.
+        let twice = |numbers: &[u64]| {
+            told(echoing(Echo::UntilAnswered, None).telling_duplicates(true), numbers)
+        };
+        assert_eq!(twice(&[0, 1, 0]), (2, vec![(0, 1)]));
+        assert_eq!(twice(&[0, 1, 3, 0]), (2, vec![(0, 1), (3, 4)]));
+        assert_eq!(twice(&[0, 1, 3, 4, 4]), (2, vec![(4, 5), (3, 5)]));
+        // Section 4: the larger block is the second, also if others were reported later; these follow.
+        assert_eq!(twice(&[1, 2, 4, 6, 8, 2]), (0, vec![(2, 3), (1, 3), (8, 9)]));
+        // It was no block that RFC 2018 would repeat, so the order of the others stays.
+        assert_eq!(twice(&[1, 2, 4, 6, 8, 2, 10]), (0, vec![(10, 11), (8, 9), (6, 7)]));
+        // Nor does it matter that there are more than fit into a word, or where in the block it is.
+        let long: Vec<u64> = (1..=80).chain([90, 92, 94, 40]).collect();
+        assert_eq!(twice(&long), (0, vec![(40, 41), (1, 81), (94, 95)]));
     }
 }

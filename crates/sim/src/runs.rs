@@ -3,8 +3,9 @@
 //! The sender's scoreboard and the receiver's reassembly ask the same question, so they share the answer. While the
 //! segments in question are few, each has a bit of one word: with many flows most windows never need more, and what
 //! is known of them takes no memory of its own. Beyond that each segment has a number in a ring: zero if absent, the
-//! length of its run at either end of the run, and any nonzero value inside. Adding a segment and skipping a run are
-//! O(1) at any window, and nothing is allocated unless the window outgrows the ring.
+//! length of its run at either end of the run, and inside how far back an earlier segment of the run is. Adding a segment
+//! and skipping a run are O(1) at any window, and nothing is allocated unless the window outgrows the ring. Who looks for
+//! the run around a segment goes back from one to the next, and shortens the way for who comes after.
 
 /// A set of segments at or above a moving base, kept as maximal runs. The place of a segment is its number, modulo how
 /// many places there are.
@@ -117,26 +118,72 @@ impl Runs {
         SegmentRun { first, end: first + u64::from(length) }
     }
 
+    /// Is this one of the maximal runs? None begins at or below `base`.
+    pub(crate) fn has(&self, run: SegmentRun, base: u64) -> bool {
+        run.first > base
+            && self.contains(run.first)
+            && !self.contains(run.first - 1)
+            && self.starting_at(run.first) == run
+    }
+
+    /// The maximal run that contains a present `segment`.
+    pub(crate) fn around(&mut self, segment: u64) -> SegmentRun {
+        debug_assert!(self.contains(segment), "segment {segment} is absent");
+        if self.are_few() {
+            return self.around_bits(segment);
+        }
+        let mut first = segment;
+        while let Some(back) = self.back(first) {
+            first -= back;
+        }
+        let mut passed = segment;
+        while let Some(back) = self.back(passed) {
+            // The number of the last segment is the length.
+            if self.contains(passed + 1) {
+                let at = self.at(passed);
+                self.lengths[at] = (passed - first) as u32;
+            }
+            passed -= back;
+        }
+        self.starting_at(first)
+    }
+
+    /// How far back an earlier segment of the same run is; `None` if there is none.
+    fn back(&self, segment: u64) -> Option<u64> {
+        if !self.contains(segment - 1) {
+            return None;
+        }
+        let number = u64::from(self.lengths[self.at(segment)]);
+        Some(if self.contains(segment + 1) { number } else { number - 1 })
+    }
+
+    /// The same as [`Self::around`] while there are few.
+    fn around_bits(&self, segment: u64) -> SegmentRun {
+        let bits = self.bits_from(segment);
+        let (before, onward) = (bits.leading_ones(), bits.trailing_ones());
+        SegmentRun { first: segment - u64::from(before), end: segment + u64::from(onward) }
+    }
+
     /// Adds an absent `segment` and returns the maximal run that now contains it. Its place must have been reserved.
     pub(crate) fn insert(&mut self, segment: u64) -> SegmentRun {
         debug_assert!(!self.contains(segment), "segment {segment} is present already");
         self.count += 1;
         if self.are_few() {
             self.bits |= 1 << (segment % FEW);
-            let bits = self.bits_from(segment);
-            let (before, onward) = (bits.leading_ones(), bits.trailing_ones());
-            return SegmentRun {
-                first: segment - u64::from(before),
-                end: segment + u64::from(onward),
-            };
+            return self.around_bits(segment);
         }
-        let before = self.lengths[self.at(segment.wrapping_sub(1))];
-        let after = self.lengths[self.at(segment + 1)];
+        let (left, right) = (self.at(segment.wrapping_sub(1)), self.at(segment + 1));
+        let (before, after) = (self.lengths[left], self.lengths[right]);
         let run =
             SegmentRun { first: segment - u64::from(before), end: segment + 1 + u64::from(after) };
         let length = before + 1 + after;
         let (first, middle, last) = (self.at(run.first), self.at(segment), self.at(run.end - 1));
-        self.lengths[middle] = length;
+        // What are ends of the new run get its length below.
+        self.lengths[left] = before.saturating_sub(1);
+        self.lengths[middle] = before;
+        if after > 0 {
+            self.lengths[right] = before + 1;
+        }
         self.lengths[first] = length;
         self.lengths[last] = length;
         run
@@ -198,6 +245,16 @@ mod tests {
                 for segment in base..base + window + 2 {
                     runs.reserve(base, segment + 1);
                     prop_assert_eq!(runs.contains(segment), set.contains(&segment));
+                }
+                if let Some(&segment) = set.iter().nth(count % set.len().max(1)) {
+                    let run = runs.around(segment);
+                    prop_assert!((run.first..run.end).contains(&segment));
+                    prop_assert!((run.first..run.end).all(|s| set.contains(&s)));
+                    prop_assert!(!set.contains(&(run.first - 1)) && !set.contains(&run.end));
+                    prop_assert!(runs.has(run, base));
+                    let longer = SegmentRun { end: run.end + 1, ..run };
+                    let later = SegmentRun { first: run.first + 1, ..run };
+                    prop_assert!(!runs.has(longer, base) && !runs.has(later, base));
                 }
             }
         }
