@@ -200,7 +200,7 @@ impl Sender {
         let most_delay = self.config.ack_delay;
         let Some(numbers) = self.numbers() else { return };
         let (is_sample, round_starts) = numbers.on_largest(now, largest, rtt);
-        let owed = numbers.take_owed();
+        let (owed, acknowledged_below) = (numbers.take_owed(), numbers.acknowledged_below());
         if is_sample {
             self.timer.sample_numbered(rtt, Span(ack.sent.0).min(most_delay), most_delay);
         }
@@ -229,7 +229,7 @@ impl Sender {
             ..Feedback::at(now, news.acked)
         };
         self.add_extras(&mut feedback);
-        self.tell(&feedback, in_flight, largest + 1);
+        self.tell(&feedback, in_flight, acknowledged_below);
         self.resize_after_ack(&feedback);
         if found.persistent {
             self.collapse(now, in_flight);

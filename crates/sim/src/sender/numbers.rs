@@ -155,6 +155,11 @@ impl Numbers {
         self.first_sample.map(|_| self.latest)
     }
 
+    /// One more than the largest number acknowledged so far.
+    pub(super) fn acknowledged_below(&self) -> u64 {
+        self.acknowledged_below
+    }
+
     /// Packets neither acknowledged nor lost.
     pub(super) fn in_flight(&self) -> u64 {
         self.in_flight

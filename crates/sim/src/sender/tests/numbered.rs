@@ -283,6 +283,36 @@ fn each_mark_is_answered_if_its_packet_left_after_the_last_answer() {
 }
 
 #[test]
+fn the_mark_of_a_late_packet_counts_when_the_last_recovery_is_over() {
+    // RFC 9002, section 7.3.1 and appendix B.7: what counts is when the largest packet left that the acknowledgment
+    // reports, and it reports them all. 0 to 2 leave at 0, 3 at 50 ms. The mark of 1 is answered at 51 ms, 4 leaves at 52
+    // and ends the recovery at 92 ms. Then comes 3, which is marked too.
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    let config = SenderConfig { propagation: Span::from_millis(40), ..quic(100) };
+    let mut sender = Numbered::new(config, reno_avoiding(3.0), Time::ZERO);
+    let mut left = Vec::new();
+    let mut heard = 0;
+    for (millis, number, marked) in
+        [(0, None, false), (50, Some(0), false), (51, Some(1), true), (52, Some(2), false)]
+            .into_iter()
+            .chain([(92, Some(4), false), (93, Some(3), true)])
+    {
+        if let Some(number) = number {
+            heard += 1;
+            sender.hear(std::iter::once((number, marked)));
+            sender.on_ack(at(millis), &Packet { number: heard, ..Packet::default() }, None);
+        }
+        if millis < 92 {
+            while sender.poll(at(millis)).is_some() {
+                left.push(millis);
+            }
+        }
+    }
+    assert_eq!(left, [0, 0, 0, 50, 52]);
+    assert_eq!(sender.measured().congestion_events, 2);
+}
+
+#[test]
 fn the_largest_packet_of_an_acknowledgment_is_the_sample() {
     // RFC 9002, section 5.1. 0 leaves at 0 and 1 at 10 ms; one acknowledgment at 110 ms reports both, in whichever order
     // they arrived.
