@@ -336,6 +336,9 @@ impl Sender {
         } else if found > 0 && self.loss_counts() {
             self.reduce(now, Cause::Loss, in_flight);
         }
+        if let Some(reduction) = self.reduction() {
+            reduction.expire();
+        }
         self.regulate(now, 0, false);
     }
 

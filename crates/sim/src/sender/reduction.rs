@@ -10,7 +10,9 @@
 //!                           one more if it is in order and shows no loss        (slow start bound)
 //! ```
 //!
-//! The first retransmission leaves in any case.
+//! The first retransmission leaves in any case. An acknowledgment that delivers nothing changes nothing (section 6.2),
+//! whatever is lost by then. The reordering timer (RFC 8985), of which the RFC does not speak, computes anew with nothing
+//! delivered: what it finds lost is not all sent again at once.
 
 /// The progress of one recovery, in segments.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +23,8 @@ pub(super) struct Reduction {
     delivered: u64,
     /// `prr_out`
     sent: u64,
-    /// What may be in flight until the next acknowledgment.
-    allowed: u64,
+    /// What may be in flight until the next acknowledgment; `None` where it is to be computed anew.
+    allowed: Option<u64>,
 }
 
 /// What one acknowledgment of a recovery leaves behind.
@@ -41,7 +43,7 @@ pub(super) struct Delivery {
 impl Reduction {
     /// A recovery begins with `flight` segments in flight, before what its first acknowledgment delivers.
     pub(super) fn new(flight: u64) -> Self {
-        Self { flight: flight.max(1), delivered: 0, sent: 0, allowed: 0 }
+        Self { flight: flight.max(1), delivered: 0, sent: 0, allowed: None }
     }
 
     /// A segment leaves.
@@ -49,9 +51,17 @@ impl Reduction {
         self.sent += 1;
     }
 
+    /// The reordering timer has expired: what comes next is no acknowledgment.
+    pub(super) fn expire(&mut self) {
+        self.allowed = None;
+    }
+
     /// An acknowledgment arrives. Returns how many segments may be in flight until the next one.
     pub(super) fn on_ack(&mut self, delivery: &Delivery) -> u64 {
         let &Delivery { delivered, safe, in_flight, target } = delivery;
+        if let Some(allowed) = self.allowed.filter(|_| delivered == 0) {
+            return allowed;
+        }
         self.delivered += delivered;
         let more = if in_flight > target {
             let share = u128::from(self.delivered) * u128::from(target);
@@ -60,13 +70,14 @@ impl Reduction {
             let limit = self.delivered.saturating_sub(self.sent).max(delivered) + u64::from(safe);
             limit.min(target - in_flight)
         };
-        self.allowed = in_flight + more;
-        self.allowed
+        let allowed = in_flight + more;
+        self.allowed = Some(allowed);
+        allowed
     }
 
     /// What may be in flight until the next acknowledgment.
     pub(super) fn allowed(&self) -> u64 {
-        self.allowed
+        self.allowed.unwrap_or(0)
     }
 }
 
@@ -118,6 +129,23 @@ mod tests {
     fn in_good_progress_it_catches_up_as_in_slow_start() {
         // The same, with data acknowledged in order: two for each, until ten are in flight: 5 - 1 + 2 = 6, 7, 8, 9, 10.
         assert_eq!(released(7, 5, true), [2, 2, 2, 2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn what_delivers_nothing_changes_nothing() {
+        // Of a flight of 20 six arrive, and ⌈6 · 10/20⌉ = 3 may leave; one does. Two are found lost when nothing arrives:
+        // 17 may still be in flight. When the timer finds them, the two that have not left yet may, no more.
+        for (expires, expected) in [(false, 17), (true, 13 + 2)] {
+            let mut reduction = Reduction::new(20);
+            let mut delivery = Delivery { delivered: 6, safe: false, in_flight: 14, target: 10 };
+            assert_eq!(reduction.on_ack(&delivery), 17);
+            reduction.on_sent();
+            delivery = Delivery { delivered: 0, in_flight: 13, ..delivery };
+            if expires {
+                reduction.expire();
+            }
+            assert_eq!(reduction.on_ack(&delivery), expected);
+        }
     }
 
     #[test]
