@@ -16,8 +16,9 @@
 //! window. RFC 2861 and RFC 7661 keep the threshold at no less than 3/4 of the window that they reduce.
 //!
 //! pipeACK is the largest number of segments acknowledged in a round trip, over the last three round trips or second,
-//! whichever is longer. It is undefined, and the window valid, at the start and after congestion; it is zero after so
-//! long a time without acknowledgments.
+//! whichever is longer. A sample counts for three quarters of that time at least and for all of it at most, as in the
+//! example of section 4.5.1: the time is kept in four parts, with the largest sample of each. pipeACK is undefined, and the
+//! window valid, at the start and after congestion; it is zero after so long a time without acknowledgments.
 //!
 //! Differences from the RFCs:
 //! - RFC 2861 halves down to one segment. As in Linux, halving ends at the restart window of RFC 5681.
