@@ -35,6 +35,9 @@
 //!
 //! Deviations:
 //!
+//! - A window that stands still, of which the paper says nothing, counts as one that rises. If it kept its direction, v would
+//!   go on doubling downwards while nothing moves, in repairs and pauses: after pauses of 3 s an answer of 5 MB takes 481 ms
+//!   instead of 454, and four flows behind PIE use 95 % instead of 90 (`longfat evaluate`, quick).
 //! - Of the three round trips in one direction the one that turns is none: that gives the period and the queue of the
 //!   paper.
 //! - *Losses* take nothing from the window in either mode, as in the paper; a time-out, of which the paper says nothing,
@@ -526,12 +529,21 @@ mod tests {
     }
 
     /// Section 2.1: the direction changes to down where the window is smaller than a round trip ago. One that stands still
-    /// has not turned.
+    /// counts as rising.
     #[test]
-    fn a_window_that_stands_still_has_not_turned() {
+    fn a_window_that_stands_still_does_not_fall() {
         let mut velocity = Velocity::starting();
         (0..4).for_each(|_| velocity.next_round(100.0, 1e9));
         assert_eq!((velocity.v, velocity.direction), (2.0, Direction::Up));
+        let mut velocity = Velocity { direction: Direction::Down, before: None, ..velocity };
+        for (window, expected) in [
+            (100.0, (2.0, Direction::Down)),
+            (90.0, (4.0, Direction::Down)),
+            (90.0, (1.0, Direction::Up)),
+        ] {
+            velocity.next_round(window, 1e9);
+            assert_eq!((velocity.v, velocity.direction), expected);
+        }
     }
 
     /// Section 2.1: it grows at the target rate itself. With 10 ms of waiting and δ = 1/2 that is 200 per second, 22
