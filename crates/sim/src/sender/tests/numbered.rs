@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longfat_control::{CongestionControl, Limited, Pacing, Start};
-use longfat_scenario::{Recovery, RtoEstimator};
+use longfat_scenario::{Recovery, RtoEstimator, SavedPath};
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::super::{Numbered, SenderConfig, Sends};
@@ -89,13 +89,16 @@ impl Wire {
         let until = Time::ZERO + Span::from_millis(until);
         loop {
             let event = self.events.keys().next().map_or(Time::NEVER, |(time, _)| *time);
-            let next = event.min(self.sender.deadline());
+            let paced = self.sender.pace_deadline().unwrap_or(Time::NEVER);
+            let next = event.min(self.sender.deadline()).min(paced);
             if next == Time::NEVER || next > until {
                 return;
             }
             self.now = next;
             if next != event {
-                self.sender.on_timeout(next);
+                if next == self.sender.deadline() {
+                    self.sender.on_timeout(next);
+                }
                 self.send();
                 continue;
             }
@@ -442,6 +445,76 @@ fn marks_are_counted_and_answered_once_per_round_trip() {
     wire.marking = true;
     wire.run(350);
     // Nothing is marked in the first window; what comes back at 200 and 300 ms is.
+    assert_eq!(wire.sender.measured().congestion_events, 2);
+}
+
+/// A Reno flow with an initial window of ten that knows of a window of 100.
+fn resuming(lost: &[u64]) -> Wire {
+    let start = Start { window: Segments(10.0), ..Start::default() };
+    let saved = SavedPath { window: 100.0, rtt: Span::from_millis(80) };
+    let config = SenderConfig { careful_resume: Some(saved), ..quic(100_000) };
+    Wire::of(windowed("reno", &start), config, lost, &[])
+}
+
+#[test]
+fn packets_with_numbers_jump_to_a_known_window_and_retreat_from_it() {
+    // RFC 9959, as for TCP: 10 to 27 leave at 100 ms, and then 28 to 59, two in 4 ms.
+    let mut wire = resuming(&[]);
+    wire.run(199);
+    let left: Vec<(u64, u64)> = wire.log[28..].iter().map(|sent| (sent.0, sent.1)).collect();
+    let expected: Vec<(u64, u64)> = (0..32).map(|k| (100 + 2 * k, 28 + k)).collect();
+    assert_eq!(left, expected);
+    assert_eq!(wire.window(), 50.0);
+    // Packet 30 is lost. 33 shows it at 210 ms, when 10 to 29 and 31 to 33 have been acknowledged: of the 18 in flight
+    // at the jump and these 22 half is left; 33 is counted when it has been told.
+    let mut wire = resuming(&[30]);
+    wire.run(210);
+    assert_eq!(wire.window(), 20.0);
+    // It does not grow until the last of them is acknowledged.
+    wire.run(261);
+    assert_eq!(wire.window(), 20.0);
+}
+
+#[test]
+fn persistent_congestion_ends_what_was_made_of_a_known_window() {
+    // All that leaves after the jump is lost: 28 to 59, what the acknowledgments of 10 to 27 let go at 200 ms, 60 to 95, and
+    // three times two probes. What the next one shows leaves two packets (RFC 9002, section 7.6.2) and slow start, which
+    // does not wait for the last unvalidated segment, 59.
+    let lost: Vec<u64> = (28..102).collect();
+    let mut wire = resuming(&lost);
+    let collapsed = (0..100).map(|k| 100 * k).find(|&at| {
+        wire.run(at);
+        wire.sender.measured().timeouts > 0
+    });
+    let collapsed = collapsed.expect("its path was lost");
+    assert!(wire.sender.unacknowledged() < 40, "{}", wire.sender.unacknowledged());
+    let before = wire.window();
+    wire.run(collapsed + 100);
+    assert!(wire.sender.unacknowledged() < 59, "{}", wire.sender.unacknowledged());
+    assert!(wire.window() > before, "window {} after {before}", wire.window());
+}
+
+#[test]
+fn after_persistent_congestion_what_left_before_it_counts_again() {
+    // RFC 9002, appendix B.8: `congestion_recovery_start_time` is 0 then. 28 to 101 are lost, as above, and the probe 102
+    // shows it. The other one, 103, arrives with it, and adds a packet to the two of the window.
+    let collapsed = |lost: &[u64]| {
+        let mut wire = resuming(lost);
+        let at = (0..10_000).find(|&at| {
+            wire.run(at);
+            wire.sender.measured().timeouts > 0
+        });
+        (wire, at.expect("its path was lost"))
+    };
+    let mut lost: Vec<u64> = (28..102).collect();
+    let (wire, _) = collapsed(&lost);
+    assert_eq!(wire.window(), 3.0);
+    assert_eq!(wire.sender.measured().congestion_events, 1);
+    // Or it is lost, which shows a round trip later, and is answered.
+    lost.push(103);
+    let (mut wire, at) = collapsed(&lost);
+    assert_eq!((wire.window(), wire.sender.measured().congestion_events), (2.0, 1));
+    wire.run(at + 110);
     assert_eq!(wire.sender.measured().congestion_events, 2);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longfat_control::{Cause, CongestionControl, Start, Wants};
-use longfat_scenario::{Recovery, RtoRestart};
+use longfat_scenario::{Recovery, RtoRestart, SavedPath, WindowValidation};
 use longfat_units::{Segments, Span, Time};
 
 use super::super::{Sender, SenderConfig, Sends, State};
@@ -94,7 +94,8 @@ impl Wire {
         loop {
             let event = self.events.keys().next().map_or(Time::NEVER, |(time, _)| *time);
             let (timer, alarm) = (self.sender.deadline(), self.sender.alarm());
-            let next = event.min(timer).min(alarm);
+            let paced = self.sender.pace_deadline().unwrap_or(Time::NEVER);
+            let next = event.min(timer).min(alarm).min(paced);
             if next == Time::NEVER || next > until {
                 return;
             }
@@ -114,7 +115,7 @@ impl Wire {
                 }
             } else if next == timer {
                 self.sender.on_timeout(next);
-            } else {
+            } else if next == alarm {
                 self.sender.on_alarm(next);
             }
             self.send();
@@ -493,6 +494,64 @@ fn a_recovery_that_was_none_is_undone() {
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(100, 2)]);
     assert!(wire.sender.is_done());
+}
+
+#[test]
+fn an_unvalidated_window_does_not_grow() {
+    // RFC 9959. Segment 9 takes 50 ms longer, so the window jumps to 50 at 150 ms, with 18 segments in flight. Two more leave
+    // in some 4 ms; when 10 to 27 are acknowledged at 200 ms less than 50 are in flight.
+    let start = Start { window: Segments(10.0), ..Start::default() };
+    let saved = SavedPath { window: 100.0, rtt: Span::from_millis(80) };
+    let config = SenderConfig { careful_resume: Some(saved), ..rack(100_000) };
+    let mut wire = Wire::of(windowed("reno", &start), config, &[], &[(9, 50)]);
+    wire.run(149);
+    assert_eq!((wire.window(), wire.log.len()), (19.0, 28));
+    wire.run(199);
+    assert!((20..26).contains(&(wire.log.len() - 28)), "{} left", wire.log.len());
+    wire.run(240);
+    assert_eq!((wire.window(), wire.sender.unacknowledged), (50.0, 28));
+}
+
+#[test]
+fn an_undone_reaction_keeps_what_was_known_of_the_path() {
+    // RFC 9959. Ten leave at 0, and the window jumps to 50 at 100 ms; from then on two leave in 4 ms, 28 first. 30 takes 20
+    // ms longer than its 100: block 33 takes it for lost at 210 ms, which is a safe retreat to half of what was carried by
+    // then, 18 + 22. Its acknowledgment at 224 ms says that it was none: the window is what it was and one more, and goes on
+    // growing as in slow start, without waiting for 59, the last unvalidated segment, and without a threshold after it.
+    let start = Start { window: Segments(10.0), ..Start::default() };
+    let saved = SavedPath { window: 100.0, rtt: Span::from_millis(80) };
+    let config = SenderConfig { careful_resume: Some(saved), ..rack(100_000) };
+    let mut wire = Wire::of(windowed("reno", &start), config, &[], &[(30, 20)]);
+    wire.run(209);
+    let before = wire.window();
+    assert!(before > 50.0, "window {before}");
+    wire.run(223);
+    assert_eq!(wire.window(), 20.0);
+    wire.run(224);
+    assert_eq!(wire.window(), before + 1.0);
+    wire.run(260);
+    assert!(wire.window() > before + 15.0, "window {} after {before}", wire.window());
+    wire.run(350);
+    assert_eq!(wire.sender.control().threshold(), None);
+}
+
+#[test]
+fn an_undone_reaction_forgets_what_the_path_was_found_to_carry() {
+    // RFC 7661. Of a window of 20 two are used every 200 ms, so that it is not validated when five leave at 1.5 s. The
+    // second of them is late: max(2, 4) was carried, which Reno halves. What has arrived by 1.62 s says that nothing was
+    // lost: the window is what it was before, and no recovery is over with which another one would begin.
+    let config = SenderConfig { window_validation: WindowValidation::Rfc7661, ..rack(20) };
+    let mut wire = Wire::new(20.0, config, &[], &[(33, 20)]);
+    for at in (300..=1500).step_by(200) {
+        wire.run(at);
+        wire.now = Time::ZERO + Span::from_millis(at);
+        wire.sender.write(wire.now, if at == 1500 { 5 } else { 2 });
+        wire.send();
+    }
+    wire.run(1_610);
+    assert_eq!(wire.window(), 2.0);
+    wire.run(1_620);
+    assert_eq!(wire.window(), 20.05);
 }
 
 #[test]
