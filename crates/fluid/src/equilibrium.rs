@@ -138,6 +138,9 @@ enum Newton {
     Stopped,
 }
 
+/// A flow, by its place in the network, asks for everything.
+struct Unbounded(usize);
+
 struct Search<'a> {
     network: &'a FluidNetwork,
     plan: &'a NetworkPlan,
@@ -247,12 +250,10 @@ impl<'a> Search<'a> {
 
     /// Searches. False if stopped.
     fn run(&mut self, go_on: GoOn<'_>) -> Result<bool, FluidError> {
-        let Some(mut demands) = self.ask(&self.levels.clone()) else {
-            let flow = &self.plan.flows[self.running[0]].flow.name;
+        self.demands = self.ask(&self.levels).map_err(|Unbounded(flow)| {
             let why = "even a marking probability of one half on every link is too low".into();
-            return Err(FluidError::Unbounded { flow: flow.clone(), why });
-        };
-        std::mem::swap(&mut self.demands, &mut demands);
+            FluidError::Unbounded { flow: self.plan.flows[flow].flow.name.clone(), why }
+        })?;
         let mut barrier = 0.1;
         loop {
             let last = barrier <= LAST_BARRIER;
@@ -270,15 +271,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What the flows ask for at these levels; `None` where one asks for everything.
-    fn ask(&self, levels: &[f64]) -> Option<Vec<Demand>> {
+    /// What the flows ask for at these levels.
+    fn ask(&self, levels: &[f64]) -> Result<Vec<Demand>, Unbounded> {
         let links: Vec<Level> = self.levels_of(levels);
         let mut demands = self.demands.clone();
         for &flow in &self.running {
             let (chances, rtt) = self.route(flow, &links);
-            demands[flow] = self.plan.flows[flow].demand(chances, rtt, demands[flow])?;
+            demands[flow] =
+                self.plan.flows[flow].demand(chances, rtt, demands[flow]).ok_or(Unbounded(flow))?;
         }
-        Some(demands)
+        Ok(demands)
     }
 
     fn levels_of(&self, levels: &[f64]) -> Vec<Level> {
@@ -368,7 +370,7 @@ impl<'a> Search<'a> {
             }
             let levels: Vec<f64> =
                 self.levels.iter().zip(&step).map(|(z, change)| z + length * change).collect();
-            if let Some(demands) = self.ask(&levels) {
+            if let Ok(demands) = self.ask(&levels) {
                 let after = size(&self.residual(&levels, &demands, barrier));
                 if after < (1.0 - 0.05 * length) * before {
                     (self.levels, self.demands) = (levels, demands);

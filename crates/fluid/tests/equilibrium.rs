@@ -1,9 +1,10 @@
 //! Where networks settle: by hand, by integration, and for thousands of flows. An independent convex solver checks it
 //! too, in `tests/python/test_fluid_theorem.py`.
 
-use crate::support::{AVQ, assert_near, flow, law, link, mean_field, single};
+use crate::support::{AVQ, assert_near, flow, formulas, law, link, mean_field, single};
 use longfat_fluid::{
-    Equilibrium, FluidError, FluidLink, FluidNetwork, Load, Price, RedPrice, averaging, equilibrium,
+    Equilibrium, FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, averaging,
+    equilibrium,
 };
 use longfat_units::{Rate, Span};
 
@@ -353,5 +354,19 @@ fn prices_are_found_however_small_they_are() {
         assert_near(rest.flows[0].window, window, 1e-6, "the window");
         assert_near(rest.links[0].price, 2.0 / (window * window), 1e-5, "the price");
         assert_near(rest.links[0].queue, 0.1, 1e-9, "the queue");
+    }
+}
+
+/// A law that gives up nothing for a mark asks for everything, whatever its link charges; Reno beside it does not.
+#[test]
+fn the_flow_that_nothing_holds_is_the_one_that_is_named() {
+    let free = formulas(|_| 1.0, |_| 0.0);
+    for place in 0..3 {
+        let mut flows: Vec<_> = (0..3).map(|_| flow(law("reno", &[]), SECOND)).collect();
+        flows[place] = FluidFlow { name: "free".into(), ..flow(free.clone(), SECOND) };
+        let refused =
+            equilibrium(&single(link(100.0, AVQ), flows, 10.0)).expect_err("free is not held");
+        let FluidError::Unbounded { flow, .. } = &refused else { panic!("{refused}") };
+        assert_eq!(flow, "free", "at place {place}");
     }
 }
