@@ -22,6 +22,8 @@ pub(crate) struct LinearLink {
     queueing: f64,
     /// Price per second of averaged queue, and how fast the average follows.
     pub(crate) averaged: (f64, f64),
+    /// A rate c of the network's own, per second: what cancels the pole at 0 is s/(s + c).
+    pub(crate) corner: f64,
 }
 
 /// A group of identical flows.
@@ -48,9 +50,9 @@ impl LinearLink {
         self.adapting != 0.0 || self.queueing != 0.0
     }
 
-    /// s/(s + 1) where the link integrates: it cancels the pole at 0.
+    /// s/(s + c) where the link integrates: it cancels the pole at 0.
     pub(crate) fn cancels(&self, s: Number) -> Number {
-        if self.integrates() { s / (s + 1.0) } else { Number::new(1.0, 0.0) }
+        if self.integrates() { s / (s + self.corner) } else { Number::new(1.0, 0.0) }
     }
 
     /// Price and queue per load, times what `cancels`.
@@ -58,7 +60,7 @@ impl LinearLink {
         if !self.integrates() {
             return (Number::new(self.direct, 0.0), Number::new(0.0, 0.0));
         }
-        let over = Number::new(1.0, 0.0) / (s + 1.0);
+        let over = Number::new(1.0, 0.0) / (s + self.corner);
         let queue = over * self.queueing;
         let (slope, memory) = self.averaged;
         let averaged =
@@ -88,16 +90,29 @@ impl LinearFlow {
         math::sqrt((self.window * self.memory + self.epoch * self.coupling).abs())
     }
 
-    /// Adds to each link of the route how much of a disturbance of every link these flows return, whenever they do. The
-    /// links do not integrate.
-    pub(crate) fn add_strength(&self, s: Number, links: &[LinearLink], rows: &mut [f64]) {
+    /// The parts of what [`add`](Self::add) adds: what these flows return at once, and how much more they return whenever
+    /// that comes.
+    pub(crate) fn add_parts(
+        &self,
+        s: Number,
+        responses: &[(Number, Number)],
+        at_once: &mut DMatrix<Number>,
+        later: &mut DMatrix<f64>,
+    ) {
         let window = (s + self.memory) / (self.own(s) * self.round_trip);
-        let answers =
-            self.hops.iter().map(|&(link, _, answer)| (links[link].direct * answer).abs());
-        let returned =
-            math::sqrt(window.norm_sqr()) * answers.sum::<f64>() * self.count * self.bits;
-        for &(row, _, _) in &self.hops {
-            rows[row] += returned;
+        let load = self.count * self.bits;
+        for &(column, _, answer) in &self.hops {
+            let (price, queue) = responses[column];
+            let grown = modulus(window) * (modulus(price * answer) + modulus(queue * self.heard));
+            let now = (window * self.stretch - self.rate / self.round_trip) * queue;
+            for &(row, lag, _) in &self.hops {
+                later[(row, column)] += grown * load;
+                if lag == 0.0 {
+                    at_once[(row, column)] -= now * load;
+                } else {
+                    later[(row, column)] += modulus(now) * load;
+                }
+            }
         }
     }
 
@@ -266,7 +281,7 @@ pub(crate) fn linear_flow(
         stretch,
         heard,
         coupling: events * (left(&at_window(w)) - left(&at_window(-w))) / (2.0 * w),
-        memory: events.max(1e-9),
+        memory: events.max(1e-9 / state.round_trip),
     }
 }
 
@@ -289,4 +304,8 @@ impl FlowPlan {
         let losses = chances.losses / total * self.law().give_up(&at, Cause::Loss);
         point.window * (1.0 - marks - losses)
     }
+}
+
+pub(crate) fn modulus(z: Number) -> f64 {
+    math::sqrt(z.norm_sqr())
 }

@@ -12,12 +12,14 @@
 //! the right of the imaginary axis. Their number is the number of half turns that
 //!
 //! ```text
-//!     f(s) = det(I + G(s)) · Π s/(s + 1) over links that integrate
+//!     f(s) = det(I + G(s)) · Π s/(s + c) over links that integrate
 //! ```
 //!
 //! makes around 0 as s goes up the imaginary axis from 0 (Nyquist; the principle of the argument), plus the
 //! number of poles of F on the right, the zeros of each flow's own polynomial χ: without feedback they would be all
-//! there is. This also counts two flows that drift apart while their sum stands still, though no link sees them.
+//! there is. This also counts two flows that drift apart while their sum stands still, though no link sees them. Any
+//! rate c will do: that of the longest round trip is as slow or fast as the network, so that a network in slow motion is
+//! judged by as much work.
 //!
 //! The **margin** is the factor on all feedback delays at which stability is lost or, for an unstable network,
 //! regained: 3 means that the feedback could come three times as late. The operating point stays where it is; longer
@@ -29,7 +31,7 @@ use nalgebra::DMatrix;
 use crate::GoOn;
 use crate::equilibrium::Equilibrium;
 use crate::linear::{
-    LinearFlow, LinearLink, Number, heeds_age, is_at_jump, linear_flow, linear_link,
+    LinearFlow, LinearLink, Number, heeds_age, is_at_jump, linear_flow, linear_link, modulus,
 };
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::NetworkPlan;
@@ -147,6 +149,9 @@ impl Linear {
             }
         }
         let longest_round_trip = flows.iter().map(|flow| flow.round_trip).fold(0.0, f64::max);
+        for link in &mut links {
+            link.corner = 1.0 / longest_round_trip.max(1e-12);
+        }
         Self { links, flows, longest_round_trip }
     }
 
@@ -190,14 +195,10 @@ impl Linear {
         Ok(Some(math::sqrt(here * beyond)))
     }
 
-    /// Does every disturbance come back as less than itself, at any frequency? Then delays do not matter (the
-    /// small-gain theorem), and there is no need to try them all. Where a link integrates, slow disturbances come back
-    /// as more.
+    /// Does all that comes back late come back as less than itself, at any frequency, given what comes back at once? Then
+    /// delays do not matter (the small-gain theorem), and there is no need to try them all.
     fn all_loops_are_weak(&self) -> bool {
         const PER_DECADE: f64 = 256.0;
-        if self.links.iter().any(LinearLink::integrates) {
-            return false;
-        }
         let (slowest, fastest) = (self.slowest(), self.fastest());
         let steps = (math::ln(fastest / slowest) / math::ln(10.0) * PER_DECADE).ceil() as u32;
         let even = (0..=steps)
@@ -207,14 +208,25 @@ impl Linear {
         [0.0].into_iter().chain(even).chain(own).all(|frequency| self.strongest(frequency) < WEAK)
     }
 
-    /// The largest row sum of |G| if all flows answered at the same time.
+    /// With G = G₀ + D, of which D comes back late, the largest row sum of |(I + G₀)⁻¹| |D| if all flows answered at the
+    /// same time.
     fn strongest(&self, frequency: f64) -> f64 {
         let s = Number::new(0.0, frequency);
-        let mut rows = vec![0.0; self.links.len()];
+        let count = self.links.len();
+        let mut at_once = DMatrix::zeros(count, count);
+        let mut later = DMatrix::zeros(count, count);
+        let responses: Vec<_> = self.links.iter().map(|link| link.response(s)).collect();
         for flow in &self.flows {
-            flow.add_strength(s, &self.links, &mut rows);
+            flow.add_parts(s, &responses, &mut at_once, &mut later);
         }
-        rows.into_iter().fold(0.0, f64::max)
+        if self.links.iter().any(LinearLink::integrates) {
+            for (index, link) in self.links.iter().enumerate() {
+                at_once[(index, index)] += link.cancels(s);
+            }
+            let Some(inverse) = at_once.try_inverse() else { return f64::INFINITY };
+            later = inverse.map(modulus) * later;
+        }
+        later.row_iter().map(|row| row.sum()).fold(0.0, f64::max)
     }
 
     /// How many solutions of the linear equations grow, with delays times `delay`.
@@ -320,7 +332,7 @@ impl Linear {
     fn fastest(&self) -> f64 {
         let flows = self.flows.iter().map(LinearFlow::corner);
         let links = self.links.iter().map(|link| link.averaged.1);
-        10.0 * flows.chain(links).fold(1.0, f64::max)
+        10.0 * flows.chain(links).fold(1.0 / self.longest_round_trip.max(1e-12), f64::max)
     }
 
     /// G(s), its columns times what cancels the poles at 0.
@@ -373,10 +385,6 @@ fn direction(matrix: DMatrix<Number>) -> Number {
     let diagonal = factors.u().diagonal();
     let one = Number::new(sign, 0.0);
     diagonal.iter().filter(|z| modulus(**z) > 0.0).fold(one, |product, z| product * z / modulus(*z))
-}
-
-fn modulus(z: Number) -> f64 {
-    math::sqrt(z.norm_sqr())
 }
 
 fn angle(z: Number) -> f64 {

@@ -3,10 +3,11 @@
 use crate::support::{AVQ, assert_near, flow, formulas, law, link, mean_field, single};
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    Equilibrium, FlowRest, FluidError, FluidNetwork, LinkRest, Price, RedPrice, Stability,
-    can_be_judged, equilibrium, equilibrium_while, stability, stability_while,
+    Equilibrium, FlowRest, FluidError, FluidFlow, FluidNetwork, LinkRest, Price, RedPrice,
+    Stability, can_be_judged, equilibrium, equilibrium_while, stability, stability_while,
 };
-use longfat_units::{Segments, Span};
+use longfat_units::{Segments, Span, math};
+use proptest::prelude::*;
 
 const SECOND: Span = Span::from_seconds(1);
 
@@ -208,6 +209,90 @@ fn weak_loops_are_stable_with_any_delay_at_once() {
     let judged = stability_while(&network, &rest, 1.0, &mut go_on).expect("nobody stops it");
     assert!(judged.stable && judged.margin.is_none(), "{judged:?}");
     assert!(asked < 1000, "{asked} frequencies");
+}
+
+/// One link and three flows whose round trips are one, two and three times a unit of time, all rates per that unit.
+fn in_units(price: u32, window: f64, max_window: bool, unit: f64) -> FluidNetwork {
+    let trips = [1.0, 2.0, 3.0];
+    let capacity = window * trips.iter().map(|trip| 1.0 / trip).sum::<f64>();
+    let mut link = link(
+        capacity / unit,
+        match price {
+            0 => Price::Avq { utilisation: 0.95, adaptation: 0.5 / unit },
+            1 => Price::Overflow,
+            _ => Price::Red(RedPrice {
+                min: 0.1 * unit,
+                max: 0.5 * unit,
+                max_p: 0.1,
+                gentle: true,
+                averaging: 0.2 / unit,
+                marks: true,
+            }),
+        },
+    );
+    link.buffer = Some(Span::from_seconds_f64(if price == 0 { 0.0 } else { unit }));
+    let flows = trips.into_iter().map(|trip| FluidFlow {
+        max_window: max_window.then_some((1.2 * window) as u64),
+        ..flow(law("reno", &[]), Span::from_seconds_f64(trip * unit))
+    });
+    single(link, flows.collect(), 1e4 * unit)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Rates and times have no scale of their own but that of the network: whether round trips take a tenth of a
+    /// millisecond or minutes, the verdict, the margin and the frequencies that it takes are the same.
+    #[test]
+    fn a_network_in_slow_motion_is_judged_alike_with_as_much_work(
+        price in 0_u32..3,
+        window in 3.0_f64..300.0,
+        max_window: bool,
+        unit in -4.0_f64..2.0,
+    ) {
+        let judged = |unit: f64| {
+            let network = in_units(price, window, max_window, unit);
+            let rest = equilibrium(&network).unwrap_or_else(|error| panic!("{error}"));
+            let mut asked = 0_u32;
+            let mut go_on = || { asked += 1; true };
+            let found = stability_while(&network, &rest, 1.0, &mut go_on).expect("nobody stops it");
+            (found, f64::from(asked))
+        };
+        let (one, work) = judged(1.0);
+        let (other, works) = judged(math::exp(unit * math::ln(10.0)));
+        // Rates are whole numbers of bits per second.
+        if one.margin.is_none_or(|margin| (margin - 1.0).abs() > 0.02) {
+            prop_assert_eq!(one.stable, other.stable);
+        }
+        match (one.margin, other.margin) {
+            (Some(one), Some(other)) if one > 0.0 => prop_assert!((other / one - 1.0).abs() < 0.02, "{one} {other}"),
+            (one, other) => prop_assert_eq!(one, other),
+        }
+        prop_assert!(works < 1.1 * work + 100.0, "{works} frequencies for {work}");
+        prop_assert!(work < 2e5, "{work} frequencies");
+    }
+}
+
+/// Windows at their most answer nothing, and what a queue slows down by itself is slowed down at once: no delay matters,
+/// however long a round trip is, and none has to be tried out. That took minutes with a round trip of 51 s.
+#[test]
+fn where_nothing_comes_back_late_no_delay_is_tried() {
+    for rtt in [0.51, 51.0, 5100.0] {
+        let mut bound = flow(law("reno", &[]), Span::from_seconds_f64(rtt));
+        bound.max_window = Some((1.2 * 8000.0 * rtt) as u64);
+        let mut link = link(8000.0, Price::Overflow);
+        link.buffer = Some(Span::from_seconds_f64(rtt));
+        let network = single(link, vec![bound], 10.0 * rtt);
+        let rest = equilibrium(&network).expect("it settles");
+        let mut asked = 0;
+        let mut go_on = || {
+            asked += 1;
+            true
+        };
+        let judged = stability_while(&network, &rest, 1.0, &mut go_on).expect("nobody stops it");
+        assert!(judged.stable && judged.margin.is_none(), "{judged:?}");
+        assert!(asked < 1000, "{asked} frequencies with {rtt} s");
+    }
 }
 
 /// A request to stop takes effect at the next call.
