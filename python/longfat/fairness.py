@@ -195,7 +195,7 @@ def utilisation(
     if link is not None and not groups:
         groups = _crossing(run, link, short=False)
     flows = _flows(run, groups) if groups or link is None else []
-    rates = {flow.name: _rate(run, flow.group, link) for flow in flows}
+    rates = {flow.name: _rate(run, flow.group, link)[0] for flow in flows}
     series = _series(run, flows)
     sample, first, last = _steady(run, None, None)
     marks = (
@@ -234,13 +234,17 @@ def utilisation(
 def share(run: Finished, *groups: str, link: str | None = None) -> float:
     """The share of a link that the new data of some groups take together, in the measured interval.
 
+    Data counts by whole packets when it arrives. The first of them may have crossed the link before the
+    interval began: what is more than the link can carry in the interval is none of its capacity, and does not
+    count.
+
     Args:
         run: The finished run.
         groups: Groups of long or short flows; by default all that cross the link.
         link: A link that the flows cross; needed if the scenario has several.
 
     Returns:
-        A share, 0 to 1.
+        A share, 0 to 1; of groups that cross the link in both directions the sum of two.
 
     Raises:
         ValueError: There is no such group or link.
@@ -250,12 +254,13 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
         groups = _crossing(run, link, short=True)
         if not groups:
             return 0.0
-    total = 0.0
+    used: dict[bool, float] = {}
     for group, flows, traffic in _members(run, groups):
         bits = math.fsum(flow.goodput_bit_s * flow.active_s / measured for flow in flows)
         bits += traffic.get("goodput_bit_s", 0.0)
-        total += bits / _rate(run, group, link)
-    return total
+        capacity, backwards = _rate(run, group, link)
+        used[backwards] = used.get(backwards, 0.0) + bits / capacity
+    return sum(min(share, 1.0) for share in used.values())
 
 
 def loss_rate(run: Finished, *groups: str) -> float | None:
@@ -442,8 +447,8 @@ def _multiple(seconds: float, sample: int, what: str) -> int:
     return count
 
 
-def _rate(run: Finished, group: str, link: str | None) -> int:
-    """What a link can carry on average, in bit/s, in the direction in which a group crosses it."""
+def _rate(run: Finished, group: str, link: str | None) -> tuple[int, bool]:
+    """What a link can carry on average, in bit/s, where a group crosses it; and whether that is backwards."""
     links = run.quantities.links
     if link is None and len(links) > 1:
         message = f"say which link: the links are {', '.join(links)}"
@@ -454,7 +459,8 @@ def _rate(run: Finished, group: str, link: str | None) -> int:
     if name not in crossing.crossed:
         message = f"the flows of `{group}` do not cross the link `{name}`"
         raise ValueError(message)
-    return round(links[name].direction(backwards=crossing.crossed[name]).capacity_bit_s)
+    backwards = crossing.crossed[name]
+    return round(links[name].direction(backwards=backwards).capacity_bit_s), backwards
 
 
 def _crossing(run: Finished, link: str, *, short: bool) -> tuple[str, ...]:

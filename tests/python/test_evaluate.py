@@ -332,7 +332,9 @@ def test_numbers_are_those_of_the_runs_behind_them() -> None:
     for seed in (1, 2):
         scenario = finding.cell.scenes("reno")["alone"].scenario
         run = longfat.run(scenario, seed=seed)
-        used.append(run.summary["flows"][0]["goodput_bit_s"] / 64e3)
+        # 853⅓ packets fit into 160 s; with one of the seeds 854 arrive, the first of which left in part before.
+        used.append(min(run.summary["flows"][0]["goodput_bit_s"] / 64e3, 1.0))
+    assert max(used) == 1.0
     assert finding.value("used").ours.mean == pytest.approx(math.fsum(used) / 2)
     assert finding.value("used").ours.n == 2
     assert f"{100 * math.fsum(used) / 2:.1f} %" in finding.story

@@ -318,3 +318,23 @@ def test_a_real_run_agrees_with_its_summary() -> None:
     sent, lost = (sum(run.table("flows")[name]) for name in ("data_sent", "data_dropped"))
     assert lost > 0
     assert fairness.loss_rate(run) == pytest.approx(lost / sent)
+
+
+def test_no_more_than_a_link_can_carry_is_a_share_of_it() -> None:
+    """5015 packets fit into a minute of 1.003 Mbit/s. 5016 arrive: the first left in part before it began."""
+    flow = {"control": "cubic", "path": ["b"], "rtt": "40 ms"}
+    run = longfat.run(
+        {
+            "duration": "90 s",
+            "warmup": "30 s",
+            "link": {"b": {"rate": "1.003 Mbit/s", "delay": "10 ms", "buffer": "20 packets"}},
+            "flow": [
+                {"name": "a", **flow, "count": 4},
+                {"name": "z", **flow, "rtt": "400 ms"},
+            ],
+        }
+    )
+    got = sum(each["goodput_bit_s"] for each in run.summary["flows"])
+    assert got * 60 / 12_000 == pytest.approx(5016)
+    assert fairness.share(run) == 1.0
+    assert fairness.share(run, "a") < 1.0

@@ -161,7 +161,7 @@ def _recover(bit_s: float, rtt: float, after: float, full_only: bool) -> Cell:  
             if dip is None
             else censored(None if back is None else back - lost_at, after),
             "used": fairness.share(run, link=LINK),
-            "usual": math.fsum(usual) / len(usual) / bit_s,
+            "usual": min(math.fsum(usual) / len(usual) / bit_s, 1.0),
         }
 
     until = Measure(

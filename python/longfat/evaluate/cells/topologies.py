@@ -119,8 +119,7 @@ def _both_ways() -> Cell:
         return {"both": Scene(scenario, measure, SERIES)}
 
     def measure(run: Measured) -> Row:
-        there = math.fsum(goodputs(run, "there")) / bit_s
-        back = math.fsum(goodputs(run, "back")) / bit_s
+        there, back = fairness.share(run, "there"), fairness.share(run, "back")
         return {
             "used": min(there, back),
             "wait_p99": run.link()["queue_p99"] * buffer_s(run),
