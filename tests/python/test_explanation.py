@@ -200,6 +200,46 @@ def test_what_is_told_of_a_window_is_so_in_the_series() -> None:
     assert int(found[6]) == flow.losses > 1
 
 
+def test_many_short_phases_become_what_they_do_one_by_one() -> None:
+    """The shortest first, into the longer one beside it; where two are as long, into the first."""
+
+    def merged(runs: list[list[Any]], least: float) -> list[list[Any]]:
+        while len(runs) > 1:
+            at = min(range(len(runs)), key=lambda place: runs[place][2] - runs[place][1])
+            if runs[at][2] - runs[at][1] >= least:
+                break
+            beside = [place for place in (at - 1, at + 1) if 0 <= place < len(runs)]
+            into = max(beside, key=lambda place: runs[place][2] - runs[place][1])
+            runs[into] = [
+                runs[into][0],
+                min(runs[into][1], runs[at][1]),
+                max(runs[into][2], runs[at][2]),
+            ]
+            del runs[at]
+            joined: list[list[Any]] = []
+            for run in runs:
+                if joined and joined[-1][0] == run[0]:
+                    joined[-1][2] = run[2]
+                else:
+                    joined.append(run)
+            runs = joined
+        return runs
+
+    chance = random.Random(1988)  # noqa: S311 - to be repeatable, not secret
+    for _ in range(50):
+        held: list[str] = []
+        while len(held) < 300:
+            held += [chance.choice(HELD)] * chance.choice([1, 1, 2, 3, 5, 9])
+        runs: list[list[Any]] = []
+        for second, cause in enumerate(held):
+            if not runs or runs[-1][0] != cause:
+                runs.append([cause, float(second), float(second + 1)])
+            runs[-1][2] = float(second + 1)
+        flow = explain(Told(held, [0.1] * len(held), [9.0] * len(held))).flows[0]
+        found = [[phase.cause, phase.begin_s, phase.end_s] for phase in flow.phases]
+        assert found == merged(runs, 0.02 * len(held))
+
+
 def test_short_phases_belong_to_those_around_them() -> None:
     """A hundred seconds with a single one of repair, which is less than a fiftieth."""
     held = ["window"] * 50 + ["recovery"] + ["window"] * 49
@@ -288,6 +328,58 @@ def test_recording_what_limits_changes_nothing_else() -> None:
     with_rows = longfat.run(SMALL).summary
     without = longfat.run(SMALL, record=False).summary
     assert {**with_rows, "engine": None} == {**without, "engine": None}
+
+
+def with_groups(count: int) -> dict[str, Any]:
+    """So many groups of one flow each, which share a link."""
+    flow = {"control": "reno", "path": ["bottleneck"], "rtt": "20 ms", "size": "30 kB"}
+    return {
+        "duration": "4 s",
+        "warmup": "1 s",
+        "sample": "500 ms",
+        "link": {"bottleneck": {"rate": "100 Mbit/s", "delay": "5 ms"}},
+        "flow": [{"name": f"f{place}", **flow} for place in range(count)],
+    }
+
+
+def test_tables_are_read_once_however_many_flows_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With eleven questions to a table for each flow, 10⁵ of them took minutes."""
+    asked: list[str] = []
+    for name in ("select", "filter", "join", "with_columns", "sort", "partition_by"):
+        ask = getattr(pl.DataFrame, name)
+
+        def counted(*what: Any, _ask: Any = ask, _name: str = name, **how: Any) -> Any:
+            asked.append(_name)
+            return _ask(*what, **how)
+
+        monkeypatch.setattr(pl.DataFrame, name, counted)
+    questions = []
+    for count in (20, 200):
+        run = longfat.run(with_groups(count))
+        asked.clear()
+        told = explain(run)
+        assert len(told.as_dict()["flows"]) == len(told.sentences) == count
+        assert any(flow.phases for flow in told.flows)
+        questions.append(list(asked))
+    assert questions[0] == questions[1]
+    assert "join" in questions[0]
+
+
+def test_links_of_many_paths_are_found_for_each() -> None:
+    """Two links, of which one is full: who does not cross it is limited by its own window."""
+    scenario = with_groups(8)
+    scenario["link"] = {
+        "bottleneck": {"rate": "2 Mbit/s", "delay": "5 ms", "buffer": "9000 packets"},
+        "free": {"rate": "1 Gbit/s", "delay": "5 ms", "buffer": "100 packets"},
+    }
+    for place, flow in enumerate(scenario["flow"]):
+        flow["path"] = [["bottleneck"], ["free"], ["bottleneck", "free"]][place % 3]
+        flow["size"] = "unlimited"
+        flow["max_window"] = 2 if flow["path"] == ["free"] else "none"
+    for place, flow in enumerate(explain(longfat.run(scenario)).flows):
+        free = place % 3 == 1
+        assert flow.shares["receiver" if free else "link"] > 0.5, flow
+        assert (flow.shares["link"] == 0) == free
 
 
 def test_many_flows_are_told_by_groups() -> None:

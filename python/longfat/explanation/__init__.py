@@ -9,6 +9,7 @@ have made the queue longer: that time counts as the link's.
 """
 
 from longfat.explanation._explain import FULL, explain
-from longfat.explanation._explanation import CAUSES, Explanation, FlowLimits, Phase
+from longfat.explanation._explanation import Explanation, FlowLimits
+from longfat.explanation._phases import CAUSES, Phase
 
 __all__ = ["CAUSES", "FULL", "Explanation", "FlowLimits", "Phase", "explain"]

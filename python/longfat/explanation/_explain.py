@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from longfat.errors import ResultError
-from longfat.explanation._explanation import CAUSES, Explanation, FlowLimits
-from longfat.explanation._phases import phases
+from longfat.explanation._explanation import Explanation, FlowLimits
+from longfat.explanation._phases import CAUSES, EVENTS, Course
 from longfat.foreign import shown
 from longfat.results._saved import SavedRun
 from longfat.scenario import no_series
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
+
+    from longfat.explanation._phases import Numbers
 
 FULL = 0.98
 """A link is full where it is used at least so much in an interval of the time series."""
@@ -55,14 +58,25 @@ def explain(run: Recorded | str | os.PathLike[str]) -> Explanation:
         message = f"{shown(subject.name)} {no_series(summary['scenario'])}"
         raise ResultError(message)
     windows = subject.table("flow_series").select("time_s", "flow", "window", "threshold")
-    rows = limits.join(windows, on=["time_s", "flow"], how="left")
-    by_flow = {str(key[0]): part for key, part in rows.partition_by("flow", as_dict=True).items()}
+    told = summary["flows"]
     paths = _paths(summary["scenario"])
-    fullness = cache(lambda path: _fullness(links, path))  # of many groups few paths differ
+    distinct = {path: place for place, path in enumerate(dict.fromkeys(paths.values()))}
+    names = [flow["name"] for flow in told]
+    ways = [distinct[paths[name.partition("[")[0]]] for name in names]
+    rows = _spans(
+        limits.join(windows, on=["time_s", "flow"], how="left"),
+        names,
+        ways,
+        _fullness(links, distinct),
+    )
+    places = rows["place"].to_numpy()
+    course, rows = _course(rows), rows.drop("place", "way", "name")
+    first = np.searchsorted(places, np.arange(len(told)), "left").tolist()
+    last = np.searchsorted(places, np.arange(len(told)), "right").tolist()
     flows = [
-        _flow(flow, by_flow[flow["name"]], fullness(paths[flow["name"].partition("[")[0]]))
-        for flow in summary["flows"]
-        if flow["name"] in by_flow
+        _flow(flow, rows[begin:end], course.part(begin, end))
+        for flow, begin, end in zip(told, first, last, strict=True)
+        if end > begin
     ]
     duration, warmup = (_seconds(summary["scenario"][key]) for key in ("duration", "warmup"))
     return Explanation(subject.name, duration, warmup, tuple(flows))
@@ -85,41 +99,89 @@ def _paths(scenario: dict[str, Any]) -> dict[str, tuple[tuple[str, str], ...]]:
     return found
 
 
-def _fullness(links: pl.DataFrame, path: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    """How much the fullest link of a path is used in each interval, and which one that is."""
+def _fullness(links: pl.DataFrame, paths: dict[tuple[tuple[str, str], ...], int]) -> pl.DataFrame:
+    """How much the fullest link of each path is used in each interval, and which one that is."""
     import polars as pl
 
-    on_path = pl.any_horizontal(
-        (pl.col("link") == link) & (pl.col("direction") == direction) for link, direction in path
+    hops = [(way, *hop) for path, way in paths.items() for hop in path]
+    schema = {"way": pl.Int64, "link": pl.String, "direction": pl.String}
+    crossed = pl.DataFrame(hops, schema=schema, orient="row")
+    return (
+        links.select("time_s", pl.col("link", "direction").cast(pl.String), "utilisation")
+        .join(crossed, on=["link", "direction"], maintain_order="left")
+        .sort("way", "time_s", "utilisation", maintain_order=True)
+        .group_by("way", "time_s")
+        .agg(pl.col("utilisation").max(), pl.col("link").last())
     )
-    chosen = links.with_columns(pl.col("link", "direction").cast(pl.String)).filter(on_path)
-    fullest = pl.col("link").sort_by("utilisation").last()
-    return chosen.group_by("time_s").agg(pl.col("utilisation").max(), fullest)
 
 
-def _flow(told: dict[str, Any], rows: pl.DataFrame, fullness: pl.DataFrame) -> FlowLimits:
-    rows = rows.sort("time_s").join(fullness, on="time_s", how="left")
+def _spans(
+    rows: pl.DataFrame, names: Sequence[str], ways: Sequence[int], fullness: pl.DataFrame
+) -> pl.DataFrame:
+    """The rows flow by flow in the order of time, with `link_s`: the time that is the link's, not the flow's.
+
+    Args:
+        rows: What limited flows, with their windows.
+        names: The flows, in order.
+        ways: The path of each.
+        fullness: What `_fullness` says of these paths.
+    """
     import polars as pl
 
+    index = pl.DataFrame(
+        {"name": names, "place": range(len(names)), "way": ways},
+        schema={"name": pl.String, "place": pl.Int64, "way": pl.Int64},
+    )
     full = pl.col("utilisation") >= FULL
     link = pl.when(full).then(pl.col("window_s") + pl.col("pacing_s")).otherwise(0.0)
     left = [pl.when(full).then(0.0).otherwise(pl.col(f"{name}_s")) for name in ("window", "pacing")]
-    spans = rows.with_columns(
-        link.alias("link_s"), left[0].alias("window_s"), left[1].alias("pacing_s")
+    return (
+        rows.with_columns(pl.col("flow").cast(pl.String).alias("name"))
+        .join(index, on="name")
+        .join(fullness, on=["way", "time_s"], how="left")
+        .sort("place", "time_s")
+        .with_columns(link.alias("link_s"), left[0].alias("window_s"), left[1].alias("pacing_s"))
     )
-    known = not spans["recovery_s"].is_null().all() and not spans["recovery_s"].is_nan().all()
-    held = {cause: float(spans[f"{cause}_s"].sum()) if known else 0.0 for cause in CAUSES}
-    active = sum(held.values())
+
+
+def _course(spans: pl.DataFrame) -> Course:
+    """The rows of all flows as numbers."""
+    import polars as pl
+
+    def real(column: str) -> Numbers:
+        found: Numbers = spans[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        return found
+
+    return Course(
+        times=real("time_s"),
+        held=np.stack([real(f"{cause}_s") for cause in CAUSES], axis=1),
+        events=np.stack(
+            [spans[each].fill_null(0).cast(pl.Int64).to_numpy() for each in EVENTS], axis=1
+        ),
+        windows=real("window"),
+        thresholds=real("threshold"),
+        full=(spans["utilisation"] >= FULL).fill_null(value=False).to_numpy(),
+        links=spans["link"].to_numpy(),
+    )
+
+
+def _flow(told: dict[str, Any], rows: pl.DataFrame, course: Course) -> FlowLimits:
+    known = bool(np.isfinite(course.held[:, CAUSES.index("recovery")]).any())
+    held = np.nansum(course.held, axis=0).tolist() if known else [0.0] * len(CAUSES)
+    active = sum(held)
+    losses, marks, timeouts = course.events.sum(axis=0).tolist()
     return FlowLimits(
         name=told["name"],
         control=told["control"],
         active_s=active,
-        shares={cause: each / active for cause, each in held.items()} if active else {},
-        losses=int(rows["losses"].sum()),
-        marks=int(rows["marks"].sum()),
-        timeouts=int(rows["timeouts"].sum()),
-        phases=tuple(phases(spans, FULL)) if active else (),
-        rows=spans,
+        shares={cause: each / active for cause, each in zip(CAUSES, held, strict=True)}
+        if active
+        else {},
+        losses=losses,
+        marks=marks,
+        timeouts=timeouts,
+        rows=rows,
+        course=course,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from longfat.explanation._phases import CAUSES, Course, Phase, phases
 from longfat.explanation._words import causes, events, time
 from longfat.units import plural
 
@@ -16,28 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-CAUSES = ("link", "window", "pacing", "receiver", "application", "recovery")
-"""What can limit a flow."""
-
 _MOST_PHASES = 6
 _MOST_FLOWS = 6
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A time in which one cause limited a flow more than any other.
-
-    Attributes:
-        begin_s: When it begins, in seconds.
-        end_s: When it ends.
-        cause: One of `CAUSES`.
-        told: What happened then, in a sentence.
-    """
-
-    begin_s: float
-    end_s: float
-    cause: str
-    told: str
 
 
 @dataclass(frozen=True)
@@ -52,8 +33,8 @@ class FlowLimits:
         losses: How many times it answered losses.
         marks: How many times it answered marks.
         timeouts: How many time-outs there were.
-        phases: When what did, in order.
         rows: The time series behind it: `time_s`, `window`, and seconds for each cause.
+        course: The same as plain numbers.
     """
 
     name: str
@@ -63,8 +44,13 @@ class FlowLimits:
     losses: int
     marks: int
     timeouts: int
-    phases: tuple[Phase, ...]
     rows: pl.DataFrame = field(repr=False, compare=False)
+    course: Course = field(repr=False, compare=False)
+
+    @cached_property
+    def phases(self) -> tuple[Phase, ...]:
+        """When what limited it, in order."""
+        return tuple(phases(self.course)) if self.shares else ()
 
     @property
     def sentences(self) -> list[str]:

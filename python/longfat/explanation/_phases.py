@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from longfat.explanation._explanation import CAUSES, Phase
+import numpy as np
+
 from longfat.explanation._words import events, time
 from longfat.foreign import shown
 from longfat.units import count
@@ -12,118 +17,196 @@ from longfat.units import count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import polars as pl
+    Numbers = np.ndarray[Any, np.dtype[np.float64]]
+    Counts = np.ndarray[Any, np.dtype[np.int64]]
 
+CAUSES = ("link", "window", "pacing", "receiver", "application", "recovery")
+"""What can limit a flow."""
+
+EVENTS = ("losses", "marks", "timeouts")
+"""What a flow answers."""
+
+_NOUNS = ("loss", "mark", "time-out")
 _SHORTEST = 0.02
 """A phase lasts at least this share of the flow's time; shorter ones belong to those around them."""
 
-_EVENTS = {"losses": "loss", "marks": "mark", "timeouts": "time-out"}
 
+@dataclass(frozen=True)
+class Phase:
+    """A time in which one cause limited a flow more than any other.
 
-def phases(rows: pl.DataFrame, full: float) -> Iterator[Phase]:
-    """When which cause held a flow back more than any other.
-
-    Args:
-        rows: The rows of `limits` of a flow, with `link_s`, its `window` and `threshold`, and the `utilisation`
-            of the fullest `link` of its path.
-        full: From which utilisation on a link is full.
+    Attributes:
+        begin_s: When it begins, in seconds.
+        end_s: When it ends.
+        cause: One of `CAUSES`.
+        told: What happened then, in a sentence.
     """
-    held = rows.select(f"{cause}_s" for cause in CAUSES).to_numpy()
-    moving = held.sum(axis=1) > 0
-    times = rows["time_s"].to_numpy()
-    dominant = [CAUSES[place] for place in held.argmax(axis=1)]
-    runs: list[list[Any]] = []  # cause, first row, one past the last
-    for row, (cause, moves) in enumerate(zip(dominant, moving, strict=True)):
+
+    begin_s: float
+    end_s: float
+    cause: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Course:
+    """What happened to flows, row by row: of one, or of all of a run.
+
+    Attributes:
+        times: When each row ends, in seconds.
+        held: For how long each of `CAUSES` held the flow back, in seconds: a column for each.
+        events: How many of each of `EVENTS` there were: a column for each.
+        windows: The windows in segments; NaN where none was recorded.
+        thresholds: The thresholds of slow start in segments; NaN where there is none.
+        full: Whether the fullest link of the path was full.
+        links: Which link that was.
+    """
+
+    times: Numbers
+    held: Numbers
+    events: Counts
+    windows: Numbers
+    thresholds: Numbers
+    full: np.ndarray[Any, np.dtype[np.bool_]]
+    links: np.ndarray[Any, np.dtype[np.object_]]
+
+    def part(self, first: int, last: int) -> Course:
+        """From a row to before another one."""
+        return Course(*(each[first:last] for each in vars(self).values()))
+
+
+def phases(course: Course) -> Iterator[Phase]:
+    """When which cause held a flow back more than any other."""
+    times, held = course.times.tolist(), np.nan_to_num(course.held)
+    moving = (held.sum(axis=1) > 0).tolist()
+    runs: list[_Run] = []
+    for row, (place, moves) in enumerate(zip(held.argmax(axis=1).tolist(), moving, strict=True)):
         if not moves:
             continue
-        if runs and runs[-1][0] == cause:
-            runs[-1][2] = row + 1
+        if runs and runs[-1].cause == CAUSES[place]:
+            runs[-1].last = row + 1
         else:
-            runs.append([cause, row, row + 1])
+            runs.append(_Run(CAUSES[place], row, row + 1))
     if not runs:
         return
-    begin = float(times[runs[0][1]] - held[runs[0][1]].sum())
-    least = _SHORTEST * (float(times[runs[-1][2] - 1]) - begin)
-    for cause, first, last in _merged(runs, times, least):
-        start = begin if first == runs[0][1] else float(times[first - 1])
-        end = float(times[last - 1])
-        when = f"From {time(start)} to {time(end)}"
-        yield Phase(start, end, cause, f"{when} {_told(rows, cause, (first, last), full)}")
+    earliest = runs[0].first
+    begin = times[earliest] - float(held[earliest].sum())
+    least = _SHORTEST * (times[runs[-1].last - 1] - begin)
+    ended = _end_of_slow_start(course)
+    for run in _merged(runs, times, least):
+        start = begin if run.first == earliest else times[run.first - 1]
+        end = times[run.last - 1]
+        yield Phase(
+            start, end, run.cause, f"From {time(start)} to {time(end)} {_told(course, run, ended)}"
+        )
 
 
-def _merged(runs: list[list[Any]], times: Any, least: float) -> list[list[Any]]:  # noqa: ANN401 - an array
+@dataclass(eq=False)
+class _Run:
+    """Rows with the same cause, and its neighbours among others."""
+
+    cause: str
+    first: int
+    last: int
+    before: _Run | None = None
+    after: _Run | None = None
+    gone: bool = False
+
+    def length(self, times: Sequence[float]) -> float:
+        return times[self.last - 1] - (times[self.first - 1] if self.first else 0.0)
+
+    def take(self, other: _Run) -> None:
+        """Makes a neighbour a part of it."""
+        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
+        if other is self.after:
+            self.after = other.after
+            if self.after is not None:
+                self.after.before = self
+        else:
+            self.before = other.before
+            if self.before is not None:
+                self.before.after = self
+        other.gone = True
+
+
+def _merged(runs: Sequence[_Run], times: Sequence[float], least: float) -> list[_Run]:
     """The same without short ones, the shortest first: each becomes a part of the longer one beside it."""
-
-    def length(run: list[Any]) -> float:
-        before = times[run[1] - 1] if run[1] else 0.0
-        return float(times[run[2] - 1] - before)
-
-    runs = [list(run) for run in runs]
-    while len(runs) > 1:
-        shortest = min(range(len(runs)), key=lambda index: length(runs[index]))
-        if length(runs[shortest]) >= least:
+    for one, next_one in pairwise(runs):
+        one.after, next_one.before = next_one, one
+    heap = [(run.length(times), run.first, place) for place, run in enumerate(runs)]
+    heapify(heap)
+    places = {id(run): place for place, run in enumerate(runs)}
+    while heap:
+        length, first, place = heappop(heap)
+        shortest = runs[place]
+        if shortest.gone or (length, first) != (shortest.length(times), shortest.first):
+            continue
+        near = [each for each in (shortest.before, shortest.after) if each is not None]
+        if length >= least or not near:
             break
-        near = [index for index in (shortest - 1, shortest + 1) if 0 <= index < len(runs)]
-        into = max(near, key=lambda index: length(runs[index]))
-        first, last = sorted((shortest, into))
-        runs[first : last + 1] = [[runs[into][0], runs[first][1], runs[last][2]]]
-        for index in (first, first - 1):  # what has come together belongs together
-            if 0 <= index < len(runs) - 1 and runs[index][0] == runs[index + 1][0]:
-                runs[index : index + 2] = [[runs[index][0], runs[index][1], runs[index + 1][2]]]
-    return runs
+        into = max(near, key=lambda run: run.length(times))
+        into.take(shortest)
+        for beside in (into.after, into.before):  # what has come together belongs together
+            if beside is not None and beside.cause == into.cause:
+                into.take(beside)
+        heappush(heap, (into.length(times), into.first, places[id(into)]))
+    return [run for run in runs if not run.gone]
 
 
-def _told(rows: pl.DataFrame, cause: str, span: tuple[int, int], full: float) -> str:
-    """What happened from a row to before another one."""
-    import polars as pl
-
-    first, last = span
-    if cause == "link":
-        link = rows[first:last].filter(pl.col("utilisation") >= full)["link"].mode().sort()[0]
+def _told(course: Course, run: _Run, ended: int | None) -> str:
+    """What happened in some rows of a flow whose slow start ended with the row `ended`, if that is known."""
+    if run.cause == "link":
+        rows = course.part(run.first, run.last)
+        named = Counter(str(link) for link in rows.links[rows.full])
+        link = min(named, key=lambda name: (-named[name], name))
         return f"the link {shown(link)} was full."
-    if cause == "window":
-        return f"its window was too small{_course(rows, first, last)}."
-    if cause == "pacing":
+    if run.cause == "window":
+        return f"its window was too small{_course(course, run.first, run.last, ended)}."
+    if run.cause == "pacing":
         return "its pacing held back what its window allowed."
-    if cause == "receiver":
+    if run.cause == "receiver":
         return "its receiver allowed no more."
-    if cause == "application":
+    if run.cause == "application":
         return "it had nothing to send."
     return "it repaired losses."
 
 
-def _course(rows: pl.DataFrame, first: int, last: int) -> str:
+def _course(course: Course, first: int, last: int, end: int | None) -> str:
     """How a window went from a row to before another one, where it was recorded, and what it met there."""
-    end = _end_of_slow_start(rows)
-    windows = rows["window"].to_list()
     if end is None or end <= first:
-        went = _went(windows[first:last])
-        return f": it {went}{_met(rows, first, last)}" if went else ""
+        went = _went(course.windows[first:last])
+        return f": it {went}{_met(course, first, last)}" if went else ""
     if last <= end:
-        went = _went(windows[first:last])
+        went = _went(course.windows[first:last])
         return f": it {went} in slow start" if went else ""
-    ended = f"in slow start, until {time(rows['time_s'][end])}"
-    slow = [round(window) for window in windows[first : end + 1] if window is not None]
+    ended = f"in slow start, until {time(float(course.times[end]))}"
+    slow = _seen(course.windows[first : end + 1])
+    if not slow:
+        return _met(course, first, last)
     # Between samples it may have been larger: a window that doubles is seen once or twice on its way.
     grew = f"it grew from {count(slow[0])} to at least {count(max(slow))} segments"
     had = grew if max(slow) > slow[0] else f"it had {count(slow[0])} segments"
-    return f": {ended}, {had}; then it {_went(windows[end:last])}{_met(rows, end, last)}"
+    return f": {ended}, {had}; then it {_went(course.windows[end:last])}{_met(course, end, last)}"
 
 
-def _end_of_slow_start(rows: pl.DataFrame) -> int | None:
+def _end_of_slow_start(course: Course) -> int | None:
     """The first row after the first slow start; `None` where no threshold shows it."""
-    import polars as pl
-
-    over = (pl.col("window") >= pl.col("threshold")) | (pl.sum_horizontal(*_EVENTS).cum_sum() > 0)
-    ended = rows.select(pl.col("threshold").is_not_null() & over).to_series()
+    known = ~np.isnan(course.thresholds)
+    met = np.cumsum(course.events.sum(axis=1)) > 0
+    ended = known & ((course.windows >= course.thresholds) | met)
     if ended.any():
-        return ended.arg_max()
-    return None if rows["threshold"].is_null().all() else len(rows)
+        return int(ended.argmax())
+    return len(course.times) if known.any() else None
 
 
-def _went(windows: Sequence[float | None]) -> str:
+def _seen(windows: Numbers) -> list[int]:
+    """Those windows that were recorded, in whole segments."""
+    return [round(window) for window in windows[np.isfinite(windows)].tolist()]
+
+
+def _went(windows: Numbers) -> str:
     """From where to where a window went; empty if it was not recorded."""
-    seen = [round(window) for window in windows if window is not None]
+    seen = _seen(windows)
     if not seen:
         return ""
     first, last, low, high = (count(each) for each in (seen[0], seen[-1], min(seen), max(seen)))
@@ -134,16 +217,15 @@ def _went(windows: Sequence[float | None]) -> str:
     return f"went from {first} to {last} segments, between {low} and {high}"
 
 
-def _met(rows: pl.DataFrame, first: int, last: int) -> str:
+def _met(course: Course, first: int, last: int) -> str:
     """What a flow answered from a row to before another one, or else the last event before."""
-    import polars as pl
-
-    met = rows[first:last].select(*_EVENTS).sum().row(0)
-    if answered := events(*(int(count) for count in met)):
+    if answered := events(*course.events[first:last].sum(axis=0).tolist()):
         return f", with {answered}"
-    before = rows[:first].filter(pl.sum_horizontal(*_EVENTS) > 0)
-    if before.is_empty():
+    before = np.flatnonzero(course.events[:first].sum(axis=1))
+    if not len(before):
         return ""
-    latest = before[-1]
-    kind = next(noun for column, noun in reversed(_EVENTS.items()) if latest[column][0])
-    return f", after the {kind} at {time(latest['time_s'][0])}"
+    latest = int(before[-1])
+    kind = next(
+        noun for place, noun in reversed([*enumerate(_NOUNS)]) if course.events[latest, place]
+    )
+    return f", after the {kind} at {time(float(course.times[latest]))}"
