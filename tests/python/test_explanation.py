@@ -200,6 +200,16 @@ def test_what_is_told_of_a_window_is_so_in_the_series() -> None:
     assert int(found[6]) == flow.losses > 1
 
 
+def test_a_time_that_three_digits_do_not_tell_from_its_end_is_told_by_its_length() -> None:
+    told = Told(["window"], [0.1], [9.0])
+    for name in ("limits", "flow_series", "link_series"):
+        told.tables[name] = told.tables[name].with_columns(pl.lit(20.0).alias("time_s"))
+    told.tables["limits"] = told.tables["limits"].with_columns(pl.lit(1e-4).alias("window_s"))
+    assert explain(told).flows[0].phases[0].told == (
+        "For 100 µs from 20 s on its window was too small: it stayed at 9 segments."
+    )
+
+
 def test_many_short_phases_become_what_they_do_one_by_one() -> None:
     """The shortest first, into the longer one beside it; where two are as long, into the first."""
 
@@ -382,6 +392,25 @@ def test_links_of_many_paths_are_found_for_each() -> None:
         assert (flow.shares["link"] == 0) == free
 
 
+def test_a_link_that_carries_nothing_while_packets_wait_is_full() -> None:
+    """Until the time-out after a second, nothing but the link held the flow back."""
+    changes = {"link.bottleneck.change": [{"at": "1 ms", "rate": "0 bit/s"}], "sample": "10 ms"}
+    flow = limited(changes)
+    assert flow.phases[0].cause == "link"
+    assert flow.phases[0].told.endswith("the link bottleneck was full.")
+    assert flow.shares["window"] < 0.01
+
+
+def test_several_flows_have_windows_and_one_has_a_window() -> None:
+    many = explain(longfat.run(SMALL, set={"flow.0.count": 8, "flow.0.max_window": 1})).sentences
+    assert re.match(
+        "The 8 flows of forward were limited by (their receivers|their windows) ", many[0]
+    )
+    assert "its " not in many[0]
+    one = explain(longfat.run(with_groups(8))).sentences[0]
+    assert "their" not in one
+
+
 def test_many_flows_are_told_by_groups() -> None:
     found = explain(longfat.run(SMALL, set={"flow.0.count": 8}))
     assert len(found.sentences) == 1
@@ -421,6 +450,21 @@ def test_a_folder_says_the_same_as_the_run(own_folder: Path) -> None:
     folder = run.save(own_folder / "kept")
     assert explain(folder).sentences == explain(run).sentences
     assert explain(str(folder)).as_dict()["flows"] == explain(run).as_dict()["flows"]
+
+
+def test_short_flows_have_no_picture_of_what_limited_them(
+    longfat: Command, own_folder: Path
+) -> None:
+    short = SMALL.partition("[[flow]]")[0] + (
+        '[[traffic]]\nname = "s"\ncontrol = "reno"\npath = ["bottleneck"]\nrtt = "20 ms"\nsize = "10 kB"\n'
+        'arrivals = { poisson = "5 /s" }\n'
+    )
+    (own_folder / "short.toml").write_text(short, "utf-8")
+    assert longfat("run", "short.toml", "--quiet").returncode == 0
+    done = longfat("explain", "runs/short-1", "--plot", "why.png")
+    assert done.returncode == 0
+    assert done.stderr == "no picture: the run has no long flows\n"
+    assert not (own_folder / "why.png").exists()
 
 
 def test_what_cannot_be_explained_is_refused(own_folder: Path) -> None:

@@ -35,7 +35,9 @@ def explain_command(folder: Path, plot: Path | None, *, as_json: bool) -> None:
     run = SavedRun(folder)
     found = explain(run)
     tell_changed([run])
-    if plot is not None:
+    if plot is not None and not found.flows:
+        click.echo("no picture: the run has no long flows", err=True)
+    elif plot is not None:
         try:
             write_whole(plot, found.plot)
         except ValueError as error:

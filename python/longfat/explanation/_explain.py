@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from longfat.explanation._phases import Numbers
 
 FULL = 0.98
-"""A link is full where it is used at least so much in an interval of the time series."""
+"""A link is full where it is used at least so much in an interval of the time series.
+
+It is also full where packets wait while it can carry none.
+"""
 
 
 class Recorded(Protocol):
@@ -100,14 +103,21 @@ def _paths(scenario: dict[str, Any]) -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def _fullness(links: pl.DataFrame, paths: dict[tuple[tuple[str, str], ...], int]) -> pl.DataFrame:
-    """How much the fullest link of each path is used in each interval, and which one that is."""
+    """How much the fullest link of each path is used in each interval, and which one that is.
+
+    One that can carry nothing while packets wait for it is used as much as it can be.
+    """
     import polars as pl
 
+    used = pl.col("utilisation")
+    if {"capacity_bit_s", "queue_packets"} <= {*links.columns}:  # of links that change
+        waiting = (pl.col("capacity_bit_s") == 0) & (pl.col("queue_packets") > 0)
+        used = pl.when(waiting).then(1.0).otherwise(used).alias("utilisation")
     hops = [(way, *hop) for path, way in paths.items() for hop in path]
     schema = {"way": pl.Int64, "link": pl.String, "direction": pl.String}
     crossed = pl.DataFrame(hops, schema=schema, orient="row")
     return (
-        links.select("time_s", pl.col("link", "direction").cast(pl.String), "utilisation")
+        links.select("time_s", pl.col("link", "direction").cast(pl.String), used)
         .join(crossed, on=["link", "direction"], maintain_order="left")
         .sort("way", "time_s", "utilisation", maintain_order=True)
         .group_by("way", "time_s")
@@ -166,8 +176,8 @@ def _course(spans: pl.DataFrame) -> Course:
 
 
 def _flow(told: dict[str, Any], rows: pl.DataFrame, course: Course) -> FlowLimits:
-    known = bool(np.isfinite(course.held[:, CAUSES.index("recovery")]).any())
-    held = np.nansum(course.held, axis=0).tolist() if known else [0.0] * len(CAUSES)
+    windowed = bool(np.isfinite(course.held[:, CAUSES.index("recovery")]).any())
+    held = np.nansum(course.held, axis=0).tolist() if windowed else [0.0] * len(CAUSES)
     active = sum(held)
     losses, marks, timeouts = course.events.sum(axis=0).tolist()
     return FlowLimits(
@@ -180,6 +190,7 @@ def _flow(told: dict[str, Any], rows: pl.DataFrame, course: Course) -> FlowLimit
         losses=losses,
         marks=marks,
         timeouts=timeouts,
+        windowed=windowed,
         rows=rows,
         course=course,
     )

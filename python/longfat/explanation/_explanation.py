@@ -33,6 +33,7 @@ class FlowLimits:
         losses: How many times it answered losses.
         marks: How many times it answered marks.
         timeouts: How many time-outs there were.
+        windowed: Whether it has a window; without one it sends at the rate of its own link.
         rows: The time series behind it: `time_s`, `window`, and seconds for each cause.
         course: The same as plain numbers.
     """
@@ -44,6 +45,7 @@ class FlowLimits:
     losses: int
     marks: int
     timeouts: int
+    windowed: bool
     rows: pl.DataFrame = field(repr=False, compare=False)
     course: Course = field(repr=False, compare=False)
 
@@ -55,8 +57,10 @@ class FlowLimits:
     @property
     def sentences(self) -> list[str]:
         """What limited it, in sentences."""
-        if not self.shares:
+        if not self.windowed:
             return [f"{self.name} has no window: it sends at the rate of its own link."]
+        if not self.shares:
+            return [f"{self.name} was never limited: it had no time to send."]
         limited = causes(self.shares, f"its {time(self.active_s)}")
         answered = events(self.losses, self.marks, self.timeouts)
         told = [
@@ -128,9 +132,15 @@ class Explanation:
 
         Returns:
             The figure, which a notebook displays.
+
+        Raises:
+            ValueError: The run has no long flows.
         """
         from longfat import plot
 
+        if not self.flows:
+            message = f"{self.name} has no long flows: there is no window to draw"
+            raise ValueError(message)
         figure = plot.limits(self)
         if path is not None:
             plot.save(figure, path)
@@ -138,18 +148,23 @@ class Explanation:
 
 
 def _of_group(name: str, flows: Sequence[FlowLimits]) -> str:
-    known = [flow for flow in flows if flow.shares]
     alone = len(flows) == 1
-    if not known and alone:
-        return f"The flow of {name} sends at the rate of its own link."
+    which = f"The flow of {name}" if alone else f"The {plural(len(flows), 'flow')} of {name}"
+    known = [flow for flow in flows if flow.shares]
+    if not known and not any(flow.windowed for flow in flows):
+        return (
+            f"{which} sends at the rate of its own link."
+            if alone
+            else (f"{which} send at the rate of their own links.")
+        )
     if not known:
-        return f"The {plural(len(flows), 'flow')} of {name} send at the rate of their own links."
+        return f"{which} had no time to send."
     means = {cause: sum(flow.shares[cause] for flow in known) / len(known) for cause in CAUSES}
     if alone:
-        told, answer = f"The flow of {name} was limited {causes(means, 'its time')}", "it answered"
+        told, answer = f"{which} was limited {causes(means, 'its time')}", "it answered"
     else:
-        limited = causes(means, "their time")
-        told = f"The {plural(len(flows), 'flow')} of {name} were limited {limited}, on average"
+        limited = causes(means, "their time", several=True)
+        told = f"{which} were limited {limited}, on average"
         answer = "they answered"
     sums = (sum(getattr(flow, each) for flow in known) for each in ("losses", "marks", "timeouts"))
     answered = events(*sums)

@@ -96,9 +96,19 @@ def phases(course: Course) -> Iterator[Phase]:
     for run in _merged(runs, times, least):
         start = begin if run.first == earliest else times[run.first - 1]
         end = times[run.last - 1]
-        yield Phase(
-            start, end, run.cause, f"From {time(start)} to {time(end)} {_told(course, run, ended)}"
-        )
+        yield Phase(start, end, run.cause, f"{_when(start, end)} {_told(course, run, ended)}")
+
+
+def _when(start: float, end: float) -> str:
+    """From when to when.
+
+    >>> _when(0.5, 2.0), _when(19.9999, 20.0)
+    ('From 500 ms to 2 s', 'For 100 µs from 20 s on')
+    """
+    first, last = time(start), time(end)
+    return (
+        f"For {time(end - start)} from {first} on" if first == last else f"From {first} to {last}"
+    )
 
 
 @dataclass(eq=False)

@@ -10,20 +10,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _BY = {
-    "link": "a full link",
-    "window": "its window",
-    "pacing": "its pacing",
-    "receiver": "its receiver",
-    "application": "its application",
-    "recovery": "the repair of losses",
+    "link": ("a full link", "a full link"),
+    "window": ("its window", "their windows"),
+    "pacing": ("its pacing", "their pacing"),
+    "receiver": ("its receiver", "their receivers"),
+    "application": ("its application", "their applications"),
+    "recovery": ("the repair of losses", "the repair of losses"),
 }
+"""What limits one flow, and several."""
+
 _SECOND = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _LEAST_SHARE = 0.005
 
 
-def causes(shares: Mapping[str, float], whole: str) -> str:
-    """What limited something, the largest share first; `whole` says what these are shares of."""
-    named = [(_BY[cause], share) for cause, share in shares.items() if share >= _LEAST_SHARE]
+def causes(shares: Mapping[str, float], whole: str, *, several: bool = False) -> str:
+    """What limited a flow, or several, the largest share first; `whole` says what these are shares of.
+
+    >>> causes({"window": 0.75, "receiver": 0.25}, "its 4 s")
+    'by its window for 75 % of its 4 s and by its receiver for 25 %'
+    >>> causes({"window": 0.75, "receiver": 0.25}, "their time", several=True)
+    'by their windows for 75 % of their time and by their receivers for 25 %'
+    """
+    named = [
+        (_BY[cause][several], share) for cause, share in shares.items() if share >= _LEAST_SHARE
+    ]
     named.sort(key=lambda each: -each[1])
     parts = [f"by {what} for {100 * share:.0f} %" for what, share in named]
     parts[0] += f" of {whole}"
