@@ -116,6 +116,13 @@ impl LinearFlow {
         }
     }
 
+    /// The longest time after which something of a disturbance comes back: the round trip, unless nothing is answered.
+    pub(crate) fn latest(&self) -> f64 {
+        let answers = self.heard != 0.0 || self.hops.iter().any(|&(_, _, answer)| answer != 0.0);
+        let farthest = self.hops.iter().map(|&(_, lag, _)| lag).fold(0.0, f64::max);
+        if answers { self.round_trip } else { farthest }
+    }
+
     /// How many zeros of χ lie to the right: s² + (memory - window) s - (window · memory + epoch · coupling).
     pub(crate) fn own_unstable(&self) -> u32 {
         let constant = -(self.window * self.memory + self.epoch * self.coupling);

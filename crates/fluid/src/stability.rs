@@ -121,6 +121,8 @@ struct Linear {
     links: Vec<LinearLink>,
     flows: Vec<LinearFlow>,
     longest_round_trip: f64,
+    /// The longest time after which something comes back.
+    latest: f64,
 }
 
 impl Linear {
@@ -152,7 +154,8 @@ impl Linear {
         for link in &mut links {
             link.corner = 1.0 / longest_round_trip.max(1e-12);
         }
-        Self { links, flows, longest_round_trip }
+        let latest = flows.iter().map(LinearFlow::latest).fold(0.0, f64::max);
+        Self { links, flows, longest_round_trip, latest }
     }
 
     fn judge(&self, delay: f64, go_on: GoOn<'_>) -> Result<Stability, Stopped> {
@@ -234,7 +237,7 @@ impl Linear {
         let slowest = self.slowest();
         // Long enough for the slow rates, short enough for the delays.
         let stride = |frequency: f64| {
-            let delays = 0.5 / (delay * self.longest_round_trip).max(f64::MIN_POSITIVE);
+            let delays = 0.5 / (delay * self.latest).max(f64::MIN_POSITIVE);
             (0.5 * frequency.max(slowest)).min(delays)
         };
         let mut turned = 0.0;

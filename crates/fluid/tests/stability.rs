@@ -295,6 +295,31 @@ fn where_nothing_comes_back_late_no_delay_is_tried() {
     }
 }
 
+/// A window at its most answers nothing, however late: its round trip does not make steps shorter that those of another
+/// flow, 51 000 times as fast, ask for.
+#[test]
+fn a_round_trip_after_which_nothing_comes_back_costs_nothing() {
+    let work = |slow: f64| {
+        let mut bound = flow(law("reno", &[]), Span::from_seconds_f64(slow));
+        bound.max_window = Some((2000.0 * slow) as u64);
+        let mut link = link(8000.0, Price::Overflow);
+        link.buffer = Some(Span::from_seconds(10));
+        let flows = vec![bound, flow(law("vegas", &[]), Span::from_millis(1))];
+        let network = single(link, flows, 1000.0);
+        let rest = equilibrium(&network).expect("it settles");
+        let mut asked = 0;
+        let mut go_on = || {
+            asked += 1;
+            true
+        };
+        let judged = stability_while(&network, &rest, 1.0, &mut go_on).expect("nobody stops it");
+        assert!(judged.margin.is_some(), "{judged:?}");
+        asked
+    };
+    let (alike, slow) = (work(0.001), work(51.0));
+    assert!(slow < 10 * alike, "{slow} frequencies, and {alike}");
+}
+
 /// A request to stop takes effect at the next call.
 #[test]
 fn a_search_stops_when_it_is_told_to() {
