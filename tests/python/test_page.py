@@ -285,6 +285,28 @@ def test_a_run_without_series_or_flows_has_a_page(own_folder: Path) -> None:
     assert "Over time" not in text
 
 
+def test_the_page_of_very_many_groups_is_one_that_can_be_read(own_folder: Path) -> None:
+    """2000 groups: lines, rows and buttons by controllers, the first sentences, no scenario of a megabyte."""
+    flow = {"control": "reno", "path": ["bottleneck"], "rtt": "20 ms", "size": "3 kB"}
+    names = [f"{'long' * 40}{place}" for place in range(2000)]
+    scenario = {
+        "duration": "4 s",
+        "warmup": "1 s",
+        "sample": "1 s",
+        "link": {"bottleneck": {"rate": "100 Mbit/s", "delay": "5 ms"}},
+        "flow": [{"name": name, **flow} for name in names],
+    }
+    folder = package.run(scenario).save(own_folder / "many")
+    assert (folder / "scenario.toml").stat().st_size > 1_000_000
+    text = report(folder).read_text("utf-8")
+    assert "reno: 59 of 2,000 flows" in text
+    assert "reno × 2000, mean" in text
+    assert "1,900 more are told by `longfat explain` of the folder." in text
+    assert "It is too long for a page" in text
+    # Each of a hundred sentences has a name; lines have those of 60 flows, for each of three charts.
+    assert text.count("long" * 40) <= 100 + 3 * 60
+
+
 def test_the_page_of_a_study_has_its_table_pictures_and_file(own_folder: Path) -> None:
     study = {
         "scenario": {"duration": "2 s", "link": {"l": {"rate": "10 Mbit/s", "delay": "5 ms"}},

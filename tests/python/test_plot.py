@@ -95,6 +95,27 @@ def test_a_picture_shows_how_links_change() -> None:
     assert constant.axes[1].get_legend() is None
 
 
+def test_of_many_groups_none_is_left_out() -> None:
+    """There are eight colours: of more groups, lines go by controllers."""
+    flow = {"control": "reno", "path": ["bottleneck"], "rtt": "20 ms"}
+    flows = [
+        {"name": f"f{place}", **flow, "control": "cubic" if place % 3 else "reno"}
+        for place in range(12)
+    ]
+    scenario = {
+        "duration": "4 s",
+        "warmup": "1 s",
+        "link": {"bottleneck": {"rate": "10 Mbit/s", "delay": "5 ms"}},
+        "flow": flows,
+    }
+    legend = longfat.run(scenario).plot().axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "reno: mean of 4",
+        "cubic: mean of 8",
+    ]
+
+
 def test_a_picture_shows_receive_windows() -> None:
     text = {"flow.0.receive_window": {"kind": "right-sizing", "most": "30 kB"}}
     panel = longfat.run(SMALL, set=text).plot().axes[0]

@@ -97,3 +97,61 @@ def test_what_came_of_anti_ecn_is_told_by_group() -> None:
         "link old does not support AntiECN, so this is plain TCP: far, web",
     ]
     assert _tables.anti_ecn({"flows": [{"name": "plain[0]", **plain}], "traffic": {}}) == []
+
+
+def test_of_very_many_groups_a_table_has_the_controllers() -> None:
+    """500 rows are read, if at all; more are not."""
+    flow = {
+        "rtt_s": 0.04,
+        "retransmit_rate": 0.0,
+        "timeouts": 0,
+        "queueing_delay_mean_s": 0.002,
+    }
+    flows = [
+        {
+            **flow,
+            "name": f"f{at}[0]",
+            "control": "cubic" if at % 4 else "reno",
+            "goodput_bit_s": at * 1e6,
+        }
+        for at in range(600)
+    ]
+    assert len(_tables.flows(flows[:500]).rows) == 500
+    told = _tables.flows(flows).rows
+    assert [row[0].strip() for row in told] == [
+        "reno × 150, mean",
+        "least",
+        "most",
+        "cubic × 450, mean",
+        "least",
+        "most",
+    ]
+    assert told[2][3] == "596 Mbit/s"
+
+
+def test_of_very_many_links_and_groups_of_short_flows_a_table_says_how_many_are_elsewhere() -> None:
+    row = {
+        "completed": 4,
+        "goodput_bit_s": 1e6,
+        "drop_rate": 0.0,
+        "completion_s": {"mean": 0.4, "p50": 0.3, "p99": 2.0},
+    }
+    told = _tables.traffic({f"s{at}": row for at in range(1800)}).rows
+    assert (len(told), told[-1][0]) == (501, "1,300 more: summary.json")
+    way = {
+        "utilisation": 0.5,
+        "queue_mean": 0.1,
+        "queue_p99": 0.2,
+        "drop_rate": 0.0,
+        "mark_rate": 0.0,
+    }
+    link = {"forward": way, "reverse": way}
+    told = _tables.links({f"l{at}": link for at in range(1250)}).rows
+    assert (len(told), told[-1][0]) == (501, "1,000 more: links.parquet")
+    assert len(_tables.links({f"l{at}": link for at in range(250)}).rows) == 500
+
+
+def test_a_line_of_very_many_names_says_how_many_there_are_besides() -> None:
+    names = [f"n{at}" for at in range(30)]
+    assert _tables.few_of(names) == ", ".join([*names[:20], "10 more"])
+    assert _tables.few_of(names[:20]) == ", ".join(names[:20])

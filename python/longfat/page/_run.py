@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from longfat.tables import TextTable
 
 _FEW_LINKS = 3
+_MOST_SENTENCES = 100
 
 
 def run_page(run: SavedRun) -> str:
@@ -67,7 +68,12 @@ def _limits(run: SavedRun) -> list[str]:
     """What limited its flows, a paragraph each; nothing where the run did not keep that."""
     if not (run.folder / f"{LIMITS}.parquet").is_file() or not len(run.link_series):
         return []
-    return [" ".join(part.split("\n")) for part in str(explain(run)).split("\n\n")]
+    told = explain(run)
+    left = len(told.sentences) - _MOST_SENTENCES
+    if left <= 0:
+        return [" ".join(part.split("\n")) for part in str(told).split("\n\n")]
+    more = f"{left:,} more are told by `longfat explain` of the folder."
+    return [*told.sentences[:_MOST_SENTENCES], more]
 
 
 def _figures(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -106,11 +112,16 @@ def sentences(run: SavedRun) -> list[str]:
     summary = run.summary
     told = [*_of_links(summary), *_of_flows(summary["flows"], _early(run))]
     told += _tables.anti_ecn(summary)
-    for name, row in summary["traffic"].items():
+    groups = list(summary["traffic"].items())
+    for name, row in groups[:_MOST_SENTENCES]:
         times = row["completion_s"]
         told.append(
             f"Of the short flows {name}, {count(row['completed'])} completed, in {amount(times['mean'], TIME)} "
             f"on average and {amount(times['p99'], TIME)} at the 99th percentile."
+        )
+    if len(groups) > _MOST_SENTENCES:
+        told.append(
+            f"{len(groups) - _MOST_SENTENCES:,} more groups of short flows are in the folder."
         )
     return told
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from longfat.page import _colours
 from longfat.page._charts import Chart, Line
-from longfat.plot._panels import FEW, busy, in_order, parts, telling
+from longfat.plot._panels import FEW, busy, in_order, parts, some, telling
 from longfat.units import plural
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from longfat.results._saved import SavedRun
 
 _MOST_FAINT = 60
+_MOST_GROUPS = 2 * _colours.COUNT
+"""Colours are used twice: for lines that are whole, and for dashed ones."""
 _OF_FLOWS = (
     ("window", "window", "segments"),
     ("throughput_bit_s", "throughput", "bit/s"),
@@ -35,7 +38,7 @@ _RARE = ("dropped", "marked")
 
 def of_run(run: SavedRun) -> list[Chart]:
     """The charts of a run: window, throughput, round trip; queue, utilisation, drops, marks; variables."""
-    flows = in_order(run.flow_series.to_polars(), run.summary)
+    flows = in_order(run.flow_series.to_polars(), run.summary, _MOST_GROUPS)
     links = busy(run.link_series.to_polars()) if len(run.link_series) else []
     charts = [
         Chart(title, unit, tuple(flow_lines(flows, column)), shaded=run.warmup_s)
@@ -65,7 +68,10 @@ def of_runs(runs: Sequence[tuple[str, SavedRun]]) -> list[Chart]:
 
     A line stands for a group of flows: means of windows and round trips, sums of throughputs.
     """
-    flows = [(name, in_order(run.flow_series.to_polars(), run.summary)) for name, run in runs]
+    flows = [
+        (name, in_order(run.flow_series.to_polars(), run.summary, _MOST_GROUPS))
+        for name, run in runs
+    ]
     links = [
         (name, busy(run.link_series.to_polars())) for name, run in runs if len(run.link_series)
     ]
@@ -123,15 +129,12 @@ def flow_lines(series: pl.DataFrame, column: str) -> Iterator[Line]:
             yield Line(name, numbers(line, "time_s"), numbers(line, column), index)
         return
     for index, (group, members) in enumerate(parts(series, "group")):
-        lines = parts(members, "flow")
-        if len(lines) == 1:
+        shown, count = some(members, "flow", _MOST_FAINT)
+        if count == 1:
             yield Line(group, numbers(members, "time_s"), numbers(members, column), index)
             continue
-        shown = lines[:: -(-len(lines) // _MOST_FAINT)]
-        which = plural(len(lines), "flow")
-        button = (
-            f"{group}: {which}" if len(shown) == len(lines) else f"{group}: {len(shown)} of {which}"
-        )
+        which = plural(count, "flow")
+        button = f"{group}: {which}" if len(shown) == count else f"{group}: {len(shown)} of {which}"
         for name, line in shown:
             x, y = numbers(line, "time_s"), numbers(line, column)
             yield Line(name, x, y, index, faint=True, button=button)

@@ -67,13 +67,12 @@ def flow_lines(
             panel.plot(line["time_s"], line[column], color=colour, linewidth=1.3, label=name)
     else:
         for colour, (name, group) in zip(style.COLOURS, parts(series, "group"), strict=False):
-            lines = parts(group, "flow")
-            step = -(-len(lines) // _MOST_THIN_LINES)
-            faint = max(0.25, 0.6 - 0.02 * len(lines))
-            for _, line in lines[::step]:
+            lines, count = some(group, "flow", _MOST_THIN_LINES)
+            faint = max(0.25, 0.6 - 0.02 * count)
+            for _, line in lines:
                 panel.plot(line["time_s"], line[column], color=colour, linewidth=0.6, alpha=faint)
             mean = group.group_by("time_s").agg(pl.col(column).mean()).sort("time_s")
-            text = f"{name}: mean of {len(lines)}"
+            text = f"{name}: mean of {count:,}"
             panel.plot(mean["time_s"], mean[column], color=colour, linewidth=2.2, label=text)
     if from_zero:
         panel.set_ylim(bottom=0)
@@ -289,11 +288,26 @@ def largest(series: pl.Series) -> float:
     return float(series.drop_nulls().to_numpy().max(initial=0.0))
 
 
-def in_order(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFrame:
-    """The series of the flows in the order of the scenario file, whichever started first."""
-    order = {flow["name"]: index for index, flow in enumerate(summary["flows"])}
-    place = pl.col("flow").cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
-    return series.sort(place, "time_s")
+def in_order(
+    series: pl.DataFrame, summary: dict[str, Any], most: int = len(style.COLOURS)
+) -> pl.DataFrame:
+    """The series of the flows in the order of the scenario file, whichever started first.
+
+    Of more than `most` groups no picture has colours: the flows are then grouped by their controllers.
+    """
+    told = summary["flows"]
+    names = pl.Series("flow", [flow["name"] for flow in told], pl.String)
+    places = pl.DataFrame({"_name": names, "_place": range(len(told))}, strict=False)
+    places = places.with_columns(pl.col("_place").cast(pl.Int64))
+    if len({name.partition("[")[0] for name in names}) > most:
+        kinds = [str(flow.get("control")) for flow in told]
+        if len(set(kinds)) > most:
+            kinds = ["all"] * len(kinds)
+        places = places.with_columns(pl.Series("group", kinds, pl.String))
+        series = series.drop("group", strict=False)
+    named = series.with_columns(pl.col("flow").cast(pl.String).alias("_name"))
+    found = named.join(places, on="_name", how="left", maintain_order="left")
+    return found.sort("_place", "time_s").drop("_place", "_name")
 
 
 def until_complete(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFrame:
@@ -308,6 +322,14 @@ def until_complete(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFram
     end = pl.col("flow").cast(pl.String).replace_strict(ends, default=None, return_dtype=pl.Float64)
     active = end.is_null() | (pl.col("time_s") <= end)
     return series.with_columns(pl.when(active).then(pl.col("window")))
+
+
+def some(frame: pl.DataFrame, column: str, most: int) -> tuple[list[tuple[str, pl.DataFrame]], int]:
+    """The rows of each name as `parts` has them, of at most so many names; and how many names there are."""
+    names = frame[column].unique(maintain_order=True)
+    chosen = names.gather_every(max(-(-len(names) // most), 1))
+    rows = frame.join(chosen.to_frame(), on=column, how="semi", maintain_order="left")
+    return parts(rows, column), len(names)
 
 
 def parts(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from longfat.tables import TextTable
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 _MANY = 8
 """Groups with more flows are summarised."""
 
+MOST_ROWS = 500
+"""Nobody reads more: flows are then summarised by their controllers, and of the rest the first are shown."""
+
+MOST_NAMES = 20
+"""A line of text has at most so many names."""
+
 Row = dict[str, Any]
 
 
@@ -20,7 +27,7 @@ def links(summary: dict[str, dict[str, Row]]) -> TextTable:
     """One row for each direction of each link."""
     headers = ("link", "direction", "utilisation", "queue mean", "queue p99", "dropped", "marked")
     made = TextTable(headers, words=2)
-    for link, directions in summary.items():
+    for link, directions in _first(summary, MOST_ROWS // 2):
         for index, (direction, row) in enumerate(directions.items()):
             made.add(
                 link if index == 0 else "",
@@ -31,6 +38,18 @@ def links(summary: dict[str, dict[str, Row]]) -> TextTable:
                 small(row["drop_rate"]),
                 small(row["mark_rate"]),
             )
+    return _told_more(made, len(summary) - MOST_ROWS // 2, "links.parquet")
+
+
+def _first(summary: dict[str, Any], most: int = MOST_ROWS) -> list[tuple[str, Any]]:
+    """Those that a table shows."""
+    return list(islice(summary.items(), most))
+
+
+def _told_more(made: TextTable, left: int, file: str) -> TextTable:
+    """The table with a row that says how many are not in it, and which file of the folder has them."""
+    if left > 0:
+        made.add(f"{left:,} more: {file}", *[""] * (len(made.head) - 1))
     return made
 
 
@@ -48,9 +67,9 @@ def flows(summary: list[Row]) -> TextTable:
     percentiles = told_percentiles(summary)
     headers = ("flow", "control", "rtt", "goodput", "resent", "time-outs", "queueing", *percentiles)
     made = TextTable(headers, words=2)
-    rows: list[Row] = []
-    for group, members in groups(summary).items():
-        rows += _summarised(group, members) if len(members) > _MANY else members
+    rows = _rows(groups(summary))
+    if len(rows) > MOST_ROWS:
+        rows = _rows(_by_control(summary))
     columns = (
         aligned([row["rtt_s"] for row in rows], TIME),
         aligned([row["goodput_bit_s"] for row in rows], RATE),
@@ -64,17 +83,39 @@ def flows(summary: list[Row]) -> TextTable:
     return made
 
 
+def _rows(members: dict[str, list[Row]]) -> list[Row]:
+    """The rows of some groups: of each member, or of a large group three."""
+    rows: list[Row] = []
+    for group, flows in members.items():
+        rows += _summarised(group, flows) if len(flows) > _MANY else flows
+    return rows
+
+
+def _by_control(flows: list[Row]) -> dict[str, list[Row]]:
+    """The flows of each controller."""
+    found: dict[str, list[Row]] = {}
+    for flow in flows:
+        found.setdefault(flow["control"], []).append(flow)
+    return found
+
+
 def traffic(summary: dict[str, Row]) -> TextTable:
     """One row for each group of short flows, with its completion times."""
     made = TextTable(("short flows", "completed", "goodput", "dropped", "mean", "p50", "p99"))
-    rows = list(summary.values())
+    names, rows = _names_and_rows(summary)
     goodput = aligned([row["goodput_bit_s"] for row in rows], RATE)
     times = (
         aligned([row["completion_s"][key] for row in rows], TIME) for key in ("mean", "p50", "p99")
     )
-    for name, row, rate, *spans in zip(summary, rows, goodput, *times, strict=True):
+    for name, row, rate, *spans in zip(names, rows, goodput, *times, strict=True):
         made.add(name, count(row["completed"]), rate, small(row["drop_rate"]), *spans)
-    return made
+    return _told_more(made, len(summary) - MOST_ROWS, "summary.json")
+
+
+def _names_and_rows(summary: dict[str, Row]) -> tuple[list[str], list[Row]]:
+    """Those groups that a table shows, and what is known of them."""
+    shown = _first(summary)
+    return [name for name, _ in shown], [row for _, row in shown]
 
 
 _TIMES = {
@@ -99,7 +140,7 @@ def applications(summary: dict[str, Row]) -> TextTable:
         "stalled",
     )
     made = TextTable(headers, words=3)
-    rows = list(summary.values())
+    names, rows = _names_and_rows(summary)
     waits = [next(key for key in _TIMES if key in row) for row in rows]
     goodput = aligned([row["goodput_bit_s"] for row in rows], RATE)
     times = (
@@ -108,12 +149,12 @@ def applications(summary: dict[str, Row]) -> TextTable:
     )
     rates = aligned([row.get("bit_rate_bit_s") for row in rows], RATE)
     for name, row, wait, rate, *spans, video in zip(
-        summary, rows, waits, goodput, *times, rates, strict=True
+        names, rows, waits, goodput, *times, rates, strict=True
     ):
         stalled = percent(row["stalled"]) if "stalled" in row else ""
         shown = video if row["kind"] == "video" else ""
         made.add(name, row["kind"], _TIMES[wait], rate, *spans, shown, stalled)
-    return made
+    return _told_more(made, len(summary) - MOST_ROWS, "summary.json")
 
 
 def overview(
@@ -124,11 +165,11 @@ def overview(
     if summary["flows"]:
         parts.append(flows(summary["flows"]))
         if early := early_timeouts(summary["flows"], limits):
-            each = ", ".join(f"{group} {number:,}" for group, number in early.items())
+            each = few_of([f"{group} {number:,}" for group, number in early.items()])
             parts.append(f"time-outs in the warm-up, which averages leave out: {each}")
         fair = [f"{group} {index:.3f}" for group, index in fairness(summary).items()]
         if fair:
-            parts.append(f"fairness (Jain's index): {', '.join(fair)}")
+            parts.append(f"fairness (Jain's index): {few_of(fair)}")
     if summary.get("applications"):
         parts.append(applications(summary["applications"]))
     if summary["traffic"]:
@@ -142,6 +183,16 @@ def overview(
         f"{amount(duration_s / max(engine['wall_s'], 1e-9), PLAIN)} × real time"
     )
     return parts
+
+
+def few_of(names: list[str]) -> str:
+    """Names in a line of text, of many the first.
+
+    >>> few_of(["a", "b"])
+    'a, b'
+    """
+    more = [f"{len(names) - MOST_NAMES:,} more"] if len(names) > MOST_NAMES else []
+    return ", ".join([*names[:MOST_NAMES], *more])
 
 
 def early_timeouts(flows: list[Row], limits: pl.DataFrame) -> dict[str, int]:
@@ -173,9 +224,9 @@ def anti_ecn(summary: dict[str, Any]) -> list[str]:
             in_use.append(group)
         elif row.get("anti_ecn") is False:
             plain.setdefault(str(row.get("unaware_link")), []).append(group)
-    told = [f"AntiECN is in use: {', '.join(in_use)}"] if in_use else []
+    told = [f"AntiECN is in use: {few_of(in_use)}"] if in_use else []
     return told + [
-        f"link {link} does not support AntiECN, so this is plain TCP: {', '.join(names)}"
+        f"link {link} does not support AntiECN, so this is plain TCP: {few_of(names)}"
         for link, names in plain.items()
     ]
 
