@@ -95,6 +95,32 @@ def test_a_picture_shows_how_links_change() -> None:
     assert constant.axes[1].get_legend() is None
 
 
+@pytest.mark.parametrize("rate", ["0 bit/s", "2 Mbit/s", "40 Mbit/s"])
+def test_flows_never_exceed_what_their_link_can_carry(rate: str) -> None:
+    """Both are averaged alike; the line of the capacity is in its panel, or the panel says how far it goes."""
+    change = [{"at": "10 s", "rate": rate}, {"at": "15 s", "rate": "10 Mbit/s"}]
+    changes = {
+        "duration": "30 s",
+        "sample": "50 ms",
+        "flow.0.count": 1,
+        "link.bottleneck.change": change,
+    }
+    figure = longfat.run(SMALL, set=changes).plot()
+    panel = figure.axes[1]
+    flow, capacity = panel.lines[:2]
+    assert capacity.get_label() == "bottleneck: capacity"
+    throughput, most = (np.asarray(line.get_ydata()) for line in (flow, capacity))
+    # It arrives a round trip later at the most, queues and all, which hardly moves a mean over a second.
+    assert (throughput <= most + 0.08 * most.max()).all()
+    top = panel.get_ylim()[1]
+    cut = [text.get_text() for text in panel.texts if text.get_text().startswith("cut: ")]
+    assert (most.max() <= top) != bool(cut)
+    assert throughput.max() < top
+    assert any(
+        "throughput and capacity: moving means over" in each.get_text() for each in figure.texts
+    )
+
+
 def test_of_many_groups_none_is_left_out() -> None:
     """There are eight colours: of more groups, lines go by controllers."""
     flow = {"control": "reno", "path": ["bottleneck"], "rtt": "20 ms"}

@@ -61,6 +61,7 @@ def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
     rows = figure.subplots(
         len(heights), columns, sharex=True, sharey="row", squeeze=False, height_ratios=heights
     )
+    averages = "throughput"
     fastest = max((largest(flows["throughput_bit_s"]) for flows, _ in drawn), default=0.0)
     for column, (contender, first) in enumerate(zip(contenders, firsts, strict=True)):
         panels: list[Axes] = list(rows[:, column])
@@ -70,7 +71,8 @@ def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
         flow_lines(panels[0], flows, "window", "window (segments)", legend=False)
         flow_lines(panels[1], flows, "throughput_bit_s", "throughput", legend=False, top=fastest)
         if links and "capacity_bit_s" in links[0][1].columns:
-            capacities(panels[1], links, fastest, legend=False)
+            if capacities(panels[1], links, fastest, width, legend=False):
+                averages = "throughput and capacity"
             delay_changes(panels, links)
         queues(panels[2], links, packets=column == columns - 1)
         utilisations(panels[3], links)
@@ -90,7 +92,7 @@ def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
     seeds = plural(len(contenders[0].results), "seed")
     curves = "the first" + ("; thick: mean of the flows" if setup.flows > FEW else "")
     detail = f"numbers: means over {seeds} · curves: {curves}"
-    style.title(figure, setup.title, detail + says_averaged(width))
+    style.title(figure, setup.title, detail + says_averaged(width, averages))
     if drawn:
         style.figure_legend(figure, rows[1, firsts.index(drawn[0])])
     figure.align_ylabels(rows[:, 0])

@@ -32,6 +32,9 @@ _CALM = 2.0
 _OVERSHOOT = 3.0
 """A panel is cut where its lines go beyond so many times their later height in the warm-up."""
 _ROOM = 1.5
+_ABOVE = 2.0
+"""Capacities are shown as far as so many times the largest throughput."""
+_MARGIN = 1.05
 _LONG = 0.9
 """A flow's round trip, queues and all, is no longer for so much of its time."""
 _ROUNDING = 1e-6
@@ -95,7 +98,12 @@ def averaging(series: pl.DataFrame) -> float:
     return (count + 1 - count % 2) * row
 
 
-def averaged(series: pl.DataFrame, width: float) -> pl.DataFrame:
+def averaged(
+    series: pl.DataFrame,
+    width: float,
+    column: str = "throughput_bit_s",
+    over: Sequence[str] = ("flow",),
+) -> pl.DataFrame:
     """Each flow with moving means of its throughput over so long, and with those of them again.
 
     Round trips differ and change; means of means hardly show whether one more burst was within.
@@ -103,17 +111,17 @@ def averaged(series: pl.DataFrame, width: float) -> pl.DataFrame:
     if not width:
         return series
     rows = round(width / _row(series))
-    rate = pl.col("throughput_bit_s")
+    rate = pl.col(column)
     # A flow begins with less than a round trip; at its end the last whole mean is kept, not part of a burst.
-    whole = rate.rolling_mean(rows, min_samples=rows, center=True).forward_fill().over("flow")
-    begun = rate.rolling_mean(rows, min_samples=1, center=True).over("flow")
-    once = series.with_columns(pl.coalesce(whole, begun).alias("throughput_bit_s"))
-    return once.with_columns(begun.alias("throughput_bit_s"))
+    whole = rate.rolling_mean(rows, min_samples=rows, center=True).forward_fill().over(over)
+    begun = rate.rolling_mean(rows, min_samples=1, center=True).over(over)
+    once = series.with_columns(pl.coalesce(whole, begun).alias(column))
+    return once.with_columns(begun.alias(column))
 
 
-def says_averaged(width: float) -> str:
+def says_averaged(width: float, what: str = "throughput") -> str:
     """What a picture says of throughput that is averaged over so long, after all else."""
-    return f" · throughput: moving means over {amount(2 * width, TIME)}" if width else ""
+    return f" · {what}: moving means over {amount(2 * width, TIME)}" if width else ""
 
 
 def _row(series: pl.DataFrame) -> float:
@@ -196,23 +204,49 @@ def queues(panel: Axes, links: list[tuple[str, pl.DataFrame]], *, packets: bool 
 
 
 def capacities(
-    panel: Axes, links: list[tuple[str, pl.DataFrame]], top: float, *, legend: bool = True
-) -> None:
-    """Draws what each direction that changes could carry, in a panel of throughputs of at most `top`."""
+    panel: Axes,
+    links: list[tuple[str, pl.DataFrame]],
+    top: float,
+    width: float,
+    *,
+    legend: bool = True,
+) -> bool:
+    """Draws what each direction that changes and carries data could carry, in a panel of throughputs.
+
+    Args:
+        panel: The panel.
+        links: The directions of links by name.
+        top: The largest throughput there, in bit/s, which says in what unit they are.
+        width: Over how long these are averaged: capacities are averaged likewise, or flows would seem to exceed
+            them before and after a change.
+        legend: Whether to make the legend, and room for what is not far above the throughputs.
+
+    Returns:
+        Whether there are any.
+    """
     size, _, _ = ruler([top], RATE)
-    varying = [(name, line) for name, line in links if line["capacity_bit_s"].n_unique() > 1]
-    for colour, (name, line) in zip(style.LINK_COLOURS, varying, strict=False):
-        panel.step(
-            line["time_s"],
-            line["capacity_bit_s"] / size,
-            where="pre",
+    changing = [(name, line) for name, line in links if line["capacity_bit_s"].n_unique() > 1]
+    carrying = [each for each in changing if largest(each[1]["utilisation"]) > _BUSY]
+    highest = 0.0
+    for colour, (name, line) in zip(style.LINK_COLOURS, carrying or changing, strict=False):
+        drawn = averaged(line, width, "capacity_bit_s", ("link", "direction"))
+        panel.plot(
+            drawn["time_s"],
+            drawn["capacity_bit_s"] / size,
+            drawstyle="default" if width else "steps-pre",
             color=colour,
             linewidth=1.0,
             linestyle=":",
             label=f"{name}: capacity",
         )
-    if varying and legend:
+        highest = max(highest, largest(drawn["capacity_bit_s"]))
+    if changing and legend:
         style.legend(panel)
+        shown = min(highest, _ABOVE * top) if top else highest
+        panel.set_ylim(0, _MARGIN * max(top, shown) / size or None)
+        if shown < highest:
+            style.note(panel, f"cut: capacity up to {amount(highest, RATE)}")
+    return bool(changing)
 
 
 def delay_changes(panels: Sequence[Axes], links: list[tuple[str, pl.DataFrame]]) -> None:

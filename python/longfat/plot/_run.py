@@ -48,8 +48,8 @@ def run(finished: Recorded, *, variables: Sequence[str] | None = None) -> Figure
     """Draws window, throughput, queue and utilisation of one run against time.
 
     Throughput is averaged over round trips where rows are shorter than one. Of links that change it also
-    shows what they could carry, and when their delay changed; of a few flows with receive windows, these; and
-    where controllers were observed, their variables.
+    shows what they could carry, averaged likewise, and when their delay changed; of a few flows with receive
+    windows, these; and where controllers were observed, their variables.
 
     Args:
         finished: A run that kept its time series.
@@ -90,8 +90,11 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
         if "receive_window" in flows.columns:
             receive_windows(panels["window"], flows)
         clip_warmup(panels["window"], finished.warmup_s)
+    averages = "throughput"
     if "throughput" in panels:
-        top = largest(links["capacity_bit_s"] if alone else flows["throughput_bit_s"])
+        top = largest(flows["throughput_bit_s"])
+        if change and not top:
+            top = largest(links["capacity_bit_s"])
         throughput = panels["throughput"]
         flow_lines(
             throughput,
@@ -103,7 +106,8 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
             from_zero=not alone,
         )
         if change:
-            capacities(throughput, shown, top)
+            if capacities(throughput, shown, top, width):
+                averages = "throughput and capacity"
             throughput.set_ylim(bottom=0)
             delay_changes(axes, shown)
     queues(panels["queue"], shown)
@@ -116,7 +120,7 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     axes[-1].set_xlabel("time (s)")
     style.name_warmup(axes[0], finished.warmup_s, finished.duration_s)
     heading, detail = headline(finished.name, finished.summary)
-    style.title(figure, heading, detail + says_averaged(width))
+    style.title(figure, heading, detail + says_averaged(width, averages))
     figure.align_ylabels(axes)
     return figure
 
