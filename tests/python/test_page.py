@@ -267,6 +267,18 @@ def test_the_page_of_a_run_says_what_its_tables_say(run_folder: Path, longfat: C
     package.run(SMALL).save(run_folder)
 
 
+def test_a_page_says_that_nothing_arrived_and_not_who_had_most_of_it(own_folder: Path) -> None:
+    """Of flows that stop in the warm-up."""
+    for count, told in (
+        (1, "The flow had no data arrive in the time that was measured."),
+        (2, "None of the 2 flows had any data arrive in the time that was measured."),
+    ):
+        run = package.run(SMALL, set={"flow.0.stop": "500 ms", "flow.0.count": count})
+        text = report(run.save(own_folder / f"stopped-{count}")).read_text("utf-8")
+        assert told in text
+        assert "(reno) had" not in text
+
+
 def test_files_that_were_changed_are_named(run_folder: Path) -> None:
     with (run_folder / "scenario.toml").open("a", encoding="utf-8") as file:
         file.write("# mine\n")

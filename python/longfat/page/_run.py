@@ -118,6 +118,8 @@ def sentences(run: SavedRun) -> list[str]:
         told.append(
             f"Of the short flows {name}, {count(row['completed'])} completed, in {amount(times['mean'], TIME)} "
             f"on average and {amount(times['p99'], TIME)} at the 99th percentile."
+            if row["completed"]
+            else f"Of the short flows {name}, none completed."
         )
     if len(groups) > _MOST_SENTENCES:
         told.append(
@@ -167,7 +169,11 @@ def _of_flows(flows: list[dict[str, Any]], early: int) -> list[str]:
     """What became of the long flows, of which so many time-outs were in the warm-up."""
     told = []
     known = [flow for flow in flows if flow["goodput_bit_s"] is not None]
-    if len(known) > 1:
+    if known and not any(flow["goodput_bit_s"] for flow in known):
+        who = "The flow" if len(known) == 1 else f"None of the {len(known):,} flows"
+        verb = "had no data" if len(known) == 1 else "had any data"
+        told.append(f"{who} {verb} arrive in the time that was measured.")
+    elif len(known) > 1:
         most = max(known, key=lambda flow: float(flow["goodput_bit_s"]))
         least = min(known, key=lambda flow: float(flow["goodput_bit_s"]))
         high, low = most["goodput_bit_s"], least["goodput_bit_s"]
