@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure as Drawing
 
 import longfat
 from longfat import plot
@@ -18,6 +19,7 @@ from longfat.paper import _looks
 from longfat.paper.plots import grid, over
 from longfat.plot import style
 from longfat.plot._intervals import reach
+from longfat.plot._panels import flow_lines
 from longfat.plot.style import Picture
 from longfat.study._comparison import compare_all
 from longfat.study._setup import Setup
@@ -119,6 +121,16 @@ def test_flows_never_exceed_what_their_link_can_carry(rate: str) -> None:
     assert any(
         "throughput and capacity: moving means over" in each.get_text() for each in figure.texts
     )
+
+
+def test_a_line_that_hardly_changes_is_not_on_the_edge_of_its_panel() -> None:
+    """From 100 to 101, drawn from zero: a margin of a twentieth of the range would be no room for the line."""
+    rows = {"time_s": [0.0, 1.0], "flow": ["a", "a"], "group": ["a", "a"], "window": [100.0, 101.0]}
+    panel = Drawing().subplots()
+    flow_lines(panel, pl.DataFrame(rows), "window", "window")
+    low, high = panel.get_ylim()
+    assert low == 0
+    assert high > 104
 
 
 def test_of_many_groups_none_is_left_out() -> None:

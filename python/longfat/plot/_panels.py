@@ -78,7 +78,8 @@ def flow_lines(
             text = f"{name}: mean of {count:,}"
             panel.plot(mean["time_s"], mean[column], color=colour, linewidth=2.2, label=text)
     if from_zero:
-        panel.set_ylim(bottom=0)
+        highest = panel.dataLim.y1
+        panel.set_ylim(0, _MARGIN * highest if 0 < highest < math.inf else None)
     if legend:
         style.legend(panel)
 
