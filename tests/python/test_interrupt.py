@@ -49,6 +49,64 @@ def test_ctrl_c_ends_promptly_and_leaves_nothing(
     assert list(own_folder.iterdir()) == [file]
 
 
+NEVER = """
+import sys
+import longfat
+
+class Never(longfat.Controller):
+    def on_feedback(self, feedback, path):
+        print("begun", file=sys.stderr, flush=True)
+        while True:
+            try:
+                pass
+            except Exception:
+                pass
+
+    def on_congestion(self, event, path):
+        pass
+"""
+LINK = ("--rate", "10Mbit/s", "--rtt", "20ms")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asks", "code"),
+    [
+        (("try", *LINK, "--control", "reno,never.py:Never"), signal.SIGINT, 130),
+        (("study", "study.toml"), signal.SIGTERM, 143),
+        (("attack", "never.py:Never", "--goal", "loss"), signal.SIGINT, 130),
+        (("evaluate", "never.py:Never", "--cell", "range/10Mbit*"), signal.SIGINT, 130),
+    ],
+)
+def test_a_class_that_never_returns_is_interrupted_in_every_thread(
+    own_folder: Path, arguments: tuple[str, ...], asks: signal.Signals, code: int
+) -> None:
+    (own_folder / "never.py").write_text(NEVER, "utf-8")
+    study = STUDY.format(scenario=ROOT / "scenarios/first.toml")
+    (own_folder / "study.toml").write_text(study, "utf-8")
+    with subprocess.Popen(
+        [sys.executable, "-m", "longfat", *arguments, "--allow-code"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert any(line == "begun\n" for line in process.stderr)
+            process.send_signal(asks)
+            _, told = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == code
+    assert "Error" not in told
+
+
+STUDY = """
+scenario = "{scenario}"
+seeds = 2
+vary = {{ "flow.reno.control" = [{{ python = "never.py:Never" }}] }}
+"""
+
+
 EARLY = """
 import sys
 

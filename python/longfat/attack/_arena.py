@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from longfat.attack._challenge import LINK, SUBJECT
 from longfat.errors import Cancelled, ScenarioError
 from longfat.scenario import Template, quantities
 from longfat.study._runner import Job, Result, Simulator, usable_cores
+from longfat.study._threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,9 +65,12 @@ class Arena:
 
     def __enter__(self) -> Self:
         """Starts the threads."""
-        self._simulator = Simulator(None)
-        self._pool = ThreadPoolExecutor(self.cores or usable_cores(), "longfat")
+        self._open()
         return self
+
+    def _open(self) -> None:
+        self._simulator = Simulator(None)
+        self._pool = Threads(self.cores or usable_cores())
 
     def __exit__(
         self,
@@ -75,8 +79,7 @@ class Arena:
         trace: TracebackType | None,
     ) -> None:
         """Stops what is running."""
-        self._simulator.cancellation.cancel()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.stop(self._simulator.cancellation)
 
     def pairs(self, asked: Sequence[tuple[Challenge, int]]) -> list[Pair]:
         """The outcomes of challenges, each with a seed, in order. What is known already is not run again.
@@ -90,17 +93,12 @@ class Arena:
             while wait(futures, timeout=_LOOK_S).not_done:
                 pass
         except BaseException:
-            self._stop(futures)
+            self._pool.stop(self._simulator.cancellation)
+            self._open()
             raise
         for each, future in zip(new, futures, strict=True):
             self._known[each] = future.result()
         return [self._known[each] for each in asked]
-
-    def _stop(self, futures: list[Future[Pair]]) -> None:
-        for future in futures:
-            future.cancel()
-        self._simulator.cancellation.cancel()
-        self._simulator = Simulator(None)
 
     def scores(self, challenges: Iterable[Challenge], seed: int) -> list[Pair]:
         """The outcomes of several challenges with one seed."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TYPE_CHECKING, Any, Protocol
 
 from longfat.errors import StudyError
 from longfat.foreign import shown
+from longfat.study import _threads
 from longfat.study._chunk import Chunk, Finished, run_chunk
 from longfat.study._runner import Simulator, usable_cores
 
@@ -68,7 +69,7 @@ class Threads:
     def __init__(self, workers: int | None = None) -> None:
         """Takes so many; by default one for each core."""
         self.slots = workers or usable_cores()
-        self._pool = ThreadPoolExecutor(self.slots, thread_name_prefix="longfat")
+        self._pool = _threads.Threads(self.slots)
         self._simulator = Simulator(None)
         self._done: dict[int, float] = {}
 
@@ -101,8 +102,7 @@ class Threads:
 
     def close(self) -> None:
         """As `Engine`."""
-        self._simulator.cancellation.cancel()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.stop(self._simulator.cancellation)
 
 
 class Pool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -28,6 +28,7 @@ from longfat.results._json import decoded
 from longfat.results._simulate import free_memory, in_bytes, simulate
 from longfat.results._table import Table
 from longfat.study._cache import Cache
+from longfat.study._threads import Threads
 from longfat.units import plural
 
 if TYPE_CHECKING:
@@ -318,14 +319,13 @@ class _Batch:
         self.shares = [0.0] * len(costs)
 
     @contextmanager
-    def pool(self, workers: int | None) -> Iterator[ThreadPoolExecutor]:
-        """A thread pool that is stopped when the block is left, however it is left."""
-        pool = ThreadPoolExecutor(workers or usable_cores(), thread_name_prefix="longfat")
+    def pool(self, workers: int | None) -> Iterator[Threads]:
+        """Threads that are stopped when the block is left, however it is left."""
+        pool = Threads(workers or usable_cores())
         try:
             yield pool
         finally:
-            self.simulator.cancellation.cancel()
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.stop(self.simulator.cancellation)
 
     def tell(self, progress: ProgressCallback | None) -> None:
         if progress is not None:
