@@ -367,6 +367,23 @@ def test_actions_that_are_none_are_refused(action: list[float], said: str) -> No
     env.step([0.0])
 
 
+@pytest.mark.parametrize("actions", [[0.5], 0.5, [0.5] * 3, np.zeros((4, 2)), []])
+def test_each_environment_of_a_vector_has_an_action_of_its_own(actions: Any) -> None:
+    vector = VectorEnv(PATH, num_envs=4, **AGENT)
+    vector.reset(seed=1)
+    with pytest.raises(GymError, match=r"actions were given for 4 environments"):
+        vector.step(actions)
+    vector.step(np.zeros((4, 1)))
+
+
+@pytest.mark.parametrize("action", [[0.1, 0.9], []])
+def test_each_agent_has_a_single_action(action: list[float]) -> None:
+    env = ParallelEnv(PATH, agents=["agent"], set={"flow.agent.count": 2})
+    env.reset(seed=1)
+    with pytest.raises(GymError, match=r"agent `agent-1` was given [02] actions"):
+        env.step({"agent-0": [0.1], "agent-1": action})
+
+
 def test_steps_without_an_episode_are_refused() -> None:
     either: list[Any] = [Env(PATH, **AGENT), VectorEnv(PATH, num_envs=1, **AGENT)]
     for env in either:

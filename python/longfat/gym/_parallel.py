@@ -118,7 +118,8 @@ class ParallelEnv:
         """Every agent acts; observations, rewards, terminations, truncations and information of each.
 
         Raises:
-            GymError: An agent does not act, or does not exist; an action is no number; or the episode is over.
+            GymError: An agent does not act, or does not exist; an action is not a single number; or the episode
+                is over.
         """
         if not self.agents:
             message = "the episode is over, or has not begun: call reset() first"
@@ -133,7 +134,13 @@ class ParallelEnv:
                 if name not in actions:
                     message = f"agent `{name}` does not act: an action is needed for {', '.join(self.agents)}"
                     raise GymError(message)
-                wanted[place] = np.asarray(actions[name], dtype=np.float64).reshape(-1)[0]
+                given = np.asarray(actions[name], dtype=np.float64).reshape(-1)
+                if given.size != 1:
+                    message = (
+                        f"agent `{name}` was given {given.size} actions: a single one is needed"
+                    )
+                    raise GymError(message)
+                wanted[place] = given[0]
         core = self._core
         core.step(wanted)
         found = (

@@ -142,8 +142,13 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
         if not self._chances:
             message = "the episodes have not begun: call reset() first"
             raise GymError(message)
-        wanted = np.where(begins, 0.0, np.asarray(actions, dtype=np.float64).reshape(-1))
-        core.step(wanted)
+        given = np.asarray(actions, dtype=np.float64).reshape(-1)
+        if given.size != self.num_envs:
+            message = (
+                f"{given.size} actions were given for {self.num_envs} environments: each needs one"
+            )
+            raise GymError(message)
+        core.step(np.where(begins, 0.0, given))
         rewards = np.where(begins, 0.0, self._flat(core.rewards))
         # Agents of one scenario end together.
         over = np.all(core.terminated | core.truncated, axis=1)
