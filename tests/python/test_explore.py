@@ -119,6 +119,7 @@ def test_nobody_else_can_ask(explorer: Explorer) -> None:
     port = explorer.server_port
     assert ask(explorer, "read", {"text": SMALL}, Origin=f"http://127.0.0.1:{port}")[0] == 200
     assert ask(explorer, "read", {"text": SMALL}, Content_Length="99999999999")[0] == 413
+    assert ask(explorer, "read", {"text": SMALL}, Content_Length=5000 * "9")[0] == 413
     assert explorer.server_address[0] == "127.0.0.1"
 
 

@@ -176,7 +176,9 @@ class _Handler(BaseHTTPRequestHandler):
         if what is None:
             return
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > 2 * _longfat.LONGEST_TEXT:
+        most = 2 * _longfat.LONGEST_TEXT
+        # Python refuses to read numbers of thousands of digits.
+        if not length.isdecimal() or len(length) > len(str(most)) or int(length) > most:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too long")
             return
         request = self.rfile.read(int(length))
