@@ -317,6 +317,16 @@ def test_the_address_holds_everything(visit: Visits, server: Explorer) -> None:
         faultless(each, server)
 
 
+def test_an_address_of_very_many_lines_opens(visit: Visits, server: Explorer) -> None:
+    """More than a call of a function may have arguments, in an address of a kilobyte."""
+    long = SMALL + 300_000 * "\n"
+    short = address([long])
+    assert len(short) < 2000
+    shown = opened(visit, server, "#" + short)
+    assert text(shown) == long
+    faultless(shown, server)
+
+
 def test_presets_are_offered(visit: Visits, server: Explorer) -> None:
     shown = opened(visit, server)
     chosen = next(each for each in presets() if each["id"] == "blitz")

@@ -5,6 +5,7 @@
 import { h, unique } from "./dom.js";
 
 const MOST_PROBLEMS = 5;
+const MOST_LINES = 20_000; // that have colours; an address of a kilobyte can unfold to a million
 
 export class Editor {
     constructor(onchange) {
@@ -78,11 +79,12 @@ export class Editor {
         for (const { line, column, length, override } of this.diagnostics) {
             if (line !== null && override === null && !wrong.has(line)) wrong.set(line, [column, length]);
         }
-        const painted = this.area.value.split("\n").map((line, i) => {
+        const lines = this.area.value.split("\n");
+        const painted = lines.slice(0, MOST_LINES).map((line, i) => {
             const place = wrong.get(i + 1);
             return h("span", { class: place ? "line at-fault" : "line" }, ...(place ? marked(line, ...place) : coloured(line)), "\n");
         });
-        this.back.replaceChildren(...painted);
+        this.back.replaceChildren(...painted, lines.slice(MOST_LINES).join("\n"));
         this.follow();
     }
 }
