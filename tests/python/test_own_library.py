@@ -247,6 +247,68 @@ def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
         longfat.load_library(tmp_path / "libnone.so")
 
 
+LOAD = """
+import sys
+import longfat
+for path in sys.argv[1:]:
+    try:
+        longfat.load_library(path)
+        print("loaded")
+    except ValueError as error:
+        print(error)
+"""
+
+
+def loaded(*paths: Path) -> list[str]:
+    """What comes of loading libraries, in a process that a wrong one may end."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, *map(str, paths)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_a_part_of_a_library_is_refused_or_complete(built: Path, tmp_path: Path) -> None:
+    """What the loader maps beyond the end of a file ends the process that looks at it."""
+    content = built.read_bytes()
+    lengths = [*range(0, len(content), len(content) // 60), len(content)]
+    parts = [tmp_path / f"{length}.so" for length in lengths]
+    for part, length in zip(parts, lengths, strict=True):
+        part.write_bytes(content[:length])
+    told = loaded(*parts)
+    assert told[-1] == "loaded"
+    refused = [each for each in told if each != "loaded"]
+    assert all("is not a shared library for this machine: " in each for each in refused)
+    assert told[: len(refused)] == refused, "what lacks more is refused as well"
+    cut = [each for each in refused if "it is cut off: it has " in each]
+    assert len(cut) > len(refused) / 2
+
+
+def test_a_library_for_another_processor_is_refused(built: Path, tmp_path: Path) -> None:
+    other = bytearray(built.read_bytes())
+    other[18:20] = (243).to_bytes(2, "little")  # RISC-V
+    path = tmp_path / "libother.so"
+    path.write_bytes(other)
+    assert loaded(path) == [
+        f"{path} is not a shared library for this machine: it is made for another kind of processor"
+    ]
+
+
+def test_a_library_that_lacks_a_function_is_refused_at_once(tmp_path: Path) -> None:
+    """Otherwise the first acknowledgment that comes to it would end the process."""
+    source = tmp_path / "lacking.c"
+    text = LAWS.read_text("utf-8")
+    source.write_text(
+        text.replace("#include", "double elsewhere(double window);\n#include", 1).replace(
+            "return 1.0 / at->window;", "return elsewhere(at->window);", 1
+        ),
+        "utf-8",
+    )
+    assert source.read_text("utf-8").count("elsewhere") == 2
+    (told,) = loaded(build(tmp_path / "liblacking.so", source=source))
+    assert told.endswith("is not a shared library for this machine: undefined symbol: elsewhere")
+
+
 def test_names_are_unique(entries: dict[str, LibraryEntry], tmp_path: Path) -> None:
     twice = [entries["c-reno"], entries["c-reno"]]
     assert first("c-reno", controllers=twice).summary["flows"][0]["control"] == "c-reno"

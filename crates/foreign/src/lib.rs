@@ -16,6 +16,7 @@
 
 pub mod abi;
 mod controller;
+mod elf;
 mod law;
 mod library;
 mod pace;

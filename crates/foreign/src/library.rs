@@ -12,7 +12,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use thiserror::Error;
 
 use crate::table::{Keep, read_sized};
-use crate::{Entry, TableError, abi};
+use crate::{Entry, TableError, abi, elf};
 
 /// Why a library is of no use.
 #[derive(Debug, Error)]
@@ -87,6 +87,9 @@ pub fn load(path: &Path) -> Result<Arc<Vec<Entry>>, LibraryError> {
     if let Some(entries) = loaded.get(&digest) {
         return Ok(Arc::clone(entries));
     }
+    if let Some(reason) = elf::refusal(&content) {
+        return Err(LibraryError::NotLoaded { path: path.into(), reason });
+    }
     let folder = tempfile::tempdir().map_err(unreadable)?;
     let copy = folder.path().join(path.file_name().unwrap_or("library".as_ref()));
     std::fs::write(&copy, &content).map_err(unreadable)?;
@@ -120,9 +123,7 @@ impl Wrong {
 }
 
 fn open(path: &Path, digest: &str) -> Result<Vec<Entry>, Wrong> {
-    // SAFETY: loading runs the initialisers of the library, and whoever calls `load` trusts it.
-    let library = unsafe { Library::new(path) };
-    let library = library.map_err(|error| Wrong::NotLoaded(words(&error)))?;
+    let library = opened(path).map_err(|error| Wrong::NotLoaded(words(&error)))?;
     // SAFETY: the header gives the function this type.
     let plugin = unsafe { library.get::<abi::PluginFunction>(abi::ENTRY) };
     let plugin = *plugin.map_err(|_| Wrong::NoEntry)?;
@@ -140,6 +141,20 @@ fn open(path: &Path, digest: &str) -> Result<Vec<Entry>, Wrong> {
     }
     // SAFETY: the header promises that all tables stay where they are as long as the process lives.
     unsafe { entries(table, digest) }.map_err(Wrong::Table)
+}
+
+/// Loads a library, with all that it uses: a function that is nowhere would otherwise end the process at its first call.
+fn opened(path: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: loading runs the initialisers of the library, and whoever calls `load` trusts it.
+    #[cfg(unix)]
+    let library = unsafe {
+        use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+        Library::open(Some(path), RTLD_NOW | RTLD_LOCAL)?.into()
+    };
+    // SAFETY: as above.
+    #[cfg(not(unix))]
+    let library = unsafe { Library::new(path)? };
+    Ok(library)
 }
 
 /// What the system says, with its reason.
