@@ -10,7 +10,7 @@ import pytest
 
 import longfat as package
 from class_reno import ClassReno
-from own_support import CLASS, build
+from own_support import CLASS, LAWS, build
 from support import ROOT
 
 if TYPE_CHECKING:
@@ -242,3 +242,38 @@ def test_a_library_without_such_a_controller_ends_with_2(
     done = longfat("check", f"{build(tmp_path / 'liblaws.so')}{name}")
     assert done.returncode == 2
     assert words in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({"parameters": {"a": (5.0, 0.0, 1.0)}}, "`a` must be a number from 0 to 1"),
+        ({"parameters": {"kind": 1.0}}, "no parameter can be called that"),
+        ({"parameters": {"wait": "soon"}}, "`soon` is not a time"),
+        ({"name": "two words"}, "`two words` cannot be the name of a controller"),
+        ({"name": "red\x1b[31m"}, r"the controller `red\\u\{1b\}\[31m` cannot be chosen"),
+        ({"name": "cubic"}, "there is already a controller called `cubic`"),
+    ],
+)
+def test_what_no_scenario_can_choose_is_refused(members: dict[str, Any], words: str) -> None:
+    """As a run refuses it, and not as a mistake of longfat."""
+    unfit = variant("Unfit", **members)
+    with pytest.raises(ValueError, match=words):
+        package.check(unfit, cases=1)
+    with pytest.raises(ValueError, match=words):
+        package.run(ROOT / "scenarios/first.toml", controllers=[unfit])
+
+
+def test_a_parameter_without_a_default_has_values_that_it_may_have(tmp_path: Path) -> None:
+    """Whatever may be below zero, `gain` may not, so a law of nothing else breaks a promise."""
+    text = LAWS.read_text("utf-8")
+    change = '{"a", "segments per round trip", NULL, 1.0, 0.0, 100.0, LONGFAT_NUMBER}'
+    assert change in text
+    for least, most, promises in (("0.5", "1.0", 0), ("-3.0", "-2.0", 1)):
+        source = tmp_path / f"needed{promises}.c"
+        needed = change.replace("1.0, 0.0, 100.0", f"NAN, {least}, {most}")
+        source.write_text(text.replace(change, needed), "utf-8")
+        found = package.load_library(build(tmp_path / f"libneeded{promises}.so", source=source))
+        (law,) = [each for each in found if each.name == "c-aimd"]
+        checked = package.check(law, cases=30)
+        assert len(checked.broken) == promises, str(checked)

@@ -2,6 +2,7 @@
 
 use longfat_control::conformance::{self, Checked, Effort, Failure, Step};
 use longfat_control::{CONTROLLERS, Controller};
+use longfat_scenario::Catalogue;
 use longfat_units::fault;
 use longfat_units::parameter::{Setting, Settings};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -74,6 +75,8 @@ pub(crate) fn examine(
 
 fn chosen(given: &Bound<'_, PyAny>) -> PyResult<Controller> {
     if let Ok(own) = given.cast::<Own>() {
+        // What no scenario can choose has nothing to be held to.
+        own.get().add_to(&mut Catalogue::built_in())?;
         return own.get().controller().ok_or_else(|| {
             PyTypeError::new_err("only controllers have promises that can be checked, not queues")
         });

@@ -71,7 +71,7 @@ pub enum CatalogueError {
         name: String,
     },
     /// No scenario could choose the entry.
-    #[error("the {what} `{name}` cannot be chosen in a scenario: {reason}")]
+    #[error("the {what} `{}` cannot be chosen in a scenario: {reason}", .name.escape_debug())]
     Unfit {
         /// `controller` or `queue`.
         what: &'static str,

@@ -6,7 +6,8 @@ use longfat_units::{Time, fault};
 use super::directed::{bears_any_start, endures, forgets, keeps_a_floor};
 use super::shrink::shortest;
 use super::{
-    Broken, Operation, Promise, PromiseSet, Violation, run, settings_from_number, start_from_bytes,
+    Broken, Operation, Promise, PromiseSet, Violation, plain_settings, run, settings_from_number,
+    start_from_bytes,
 };
 use crate::{Chance, CongestionControl, Controller, Sending, Start};
 
@@ -78,7 +79,7 @@ pub fn examine(
         Sending::Windowed(control) => Some(control),
         Sending::Bursts(_) => None,
     };
-    let plain = controller.defaults();
+    let plain = plain_settings(controller);
     let promises = make(&plain, &Start::default())?.promises();
     let given: Vec<Promise> =
         Promise::ALL.into_iter().filter(|promise| promise.is_given(promises)).collect();

@@ -173,10 +173,10 @@ pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
     }
 }
 
-/// Settings of a controller: the defaults, except that each parameter picked by a digit of `choice` gets its smallest
+/// Settings of a controller: the plain ones, except that each parameter picked by a digit of `choice` gets its smallest
 /// or largest value, if it has one, or another word.
 pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Settings {
-    let mut settings = controller.defaults();
+    let mut settings = plain_settings(controller);
     for parameter in &controller.parameters {
         if let Some(value) = other_value(parameter, choice % 4) {
             settings.set(parameter.name.clone(), value);
@@ -184,6 +184,33 @@ pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Setting
         choice /= 4;
     }
     settings
+}
+
+/// The defaults. A parameter without one, which a scenario must give, has the value nearest to zero that it may have, or
+/// its first word.
+pub fn plain_settings(controller: &Controller) -> Settings {
+    let mut settings = controller.defaults();
+    for parameter in &controller.parameters {
+        if settings.get(&parameter.name).is_none()
+            && let Some(value) = nearest_to_zero(&parameter.kind)
+        {
+            settings.set(parameter.name.clone(), value);
+        }
+    }
+    settings
+}
+
+fn nearest_to_zero(kind: &Kind) -> Option<Setting> {
+    Some(match kind {
+        Kind::Number { min, max }
+        | Kind::Frequency { min, max }
+        | Kind::NumberOr { min, max, .. } => Setting::Number(0_f64.max(*min).min(*max)),
+        Kind::Count { min, .. } => Setting::Count(*min),
+        Kind::Flag => Setting::Flag(false),
+        Kind::Span => Setting::Span(Span::from_seconds(0)),
+        Kind::Word(words) => Setting::Word(words.first()?.to_string()),
+        Kind::Length | Kind::Law => return None,
+    })
 }
 
 /// Numbers from here on are no bounds that somebody has thought of: code from outside need not have any.
