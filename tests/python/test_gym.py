@@ -451,6 +451,10 @@ def test_a_policy_takes_the_settings_of_its_environment() -> None:
         ({"observe": ["delivery"]}, "3 weights in a row, and 1 are needed"),
         ({"observe": ["speed", "rtt", "loss"]}, "`speed` is nothing that can be observed"),
         ({"layers": [([[float("inf")] * 3], [0.0], "tanh")]}, "finite"),
+        (
+            {"layers": [([[1e300] * 3], [0.0], "tanh")]},
+            "the weight 1e300: finite numbers up to 1e6",
+        ),
         ({"layers": []}, "0 layers"),
         ({"history": 100}, "history"),
         ({"name": "two words"}, "two words"),

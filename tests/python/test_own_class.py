@@ -192,6 +192,14 @@ def test_a_window_that_is_no_number_is_refused_in_the_line_that_sets_it(value: s
         ),
         ({"on_feedback": lambda self, _f, _p: setattr(self, "pacing", 0)}, "`pacing` is set to 0"),
         (
+            {"on_feedback": lambda self, _f, _p: setattr(self, "pacing", 1e300)},
+            "`pacing` is set to 1e300: a number from 0.001 to 1000000000000 is needed",
+        ),
+        (
+            {"on_feedback": lambda self, _f, _p: setattr(self, "pacing", ("blocks", 1e18))},
+            "`pacing` is set to 1e18 blocks",
+        ),
+        (
             {"on_feedback": lambda self, _f, _p: setattr(self, "pacing", "fast")},
             "a rate in segments per second",
         ),

@@ -86,7 +86,7 @@ pub enum NetworkError {
         why: &'static str,
     },
     /// A weight that cannot be computed with.
-    #[error("layer {layer} has the weight {weight}: finite numbers up to {LARGEST:e} are needed")]
+    #[error("layer {layer} has the weight {weight:e}: finite numbers up to {LARGEST:e} are needed")]
     Weight {
         /// Which, from 1.
         layer: usize,

@@ -3,6 +3,7 @@
 use longfat_control::bounds::first_window;
 use longfat_control::{Pacing, Ramp, Start};
 use longfat_units::Time;
+use longfat_units::parameter::shortest;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -255,7 +256,8 @@ pub(super) fn read_pacing(given: &Bound<'_, PyAny>) -> PyResult<Pacing> {
                 return Ok(value as u32);
             }
             let reason = format!(
-                "`pacing` is set to {value} blocks: a whole number from 1 to 1e9 is needed"
+                "`pacing` is set to {} blocks: a whole number from 1 to 1e9 is needed",
+                shortest(value)
             );
             Err(PyValueError::new_err(reason))
         };
@@ -284,6 +286,7 @@ fn within(what: &str, value: f64, least: f64, most: f64) -> PyResult<f64> {
     if (least..=most).contains(&value) {
         return Ok(value);
     }
+    let value = shortest(value);
     let reason = format!("`{what}` is set to {value}: a number from {least} to {most} is needed");
     Err(PyValueError::new_err(reason))
 }
