@@ -8,7 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +16,8 @@ from click.testing import CliRunner
 import longfat
 from longfat.commands import commands
 from longfat.errors import StudyError
+from longfat.own import Code
+from longfat.scenario import read
 from longfat.study import Cache, Job, run_many, study
 from own_support import FIRST, LAWS, SHORT, against_reno, averages, build, first, same_as_reno
 
@@ -307,6 +309,33 @@ def test_a_library_that_lacks_a_function_is_refused_at_once(tmp_path: Path) -> N
     assert source.read_text("utf-8").count("elsewhere") == 2
     (told,) = loaded(build(tmp_path / "liblacking.so", source=source))
     assert told.endswith("is not a shared library for this machine: undefined symbol: elsewhere")
+
+
+def test_what_flows_and_queues_keep_is_part_of_the_estimate(
+    entries: dict[str, LibraryEntry], tmp_path: Path
+) -> None:
+    """A run that does not fit is refused before it begins, whoever asks for the memory."""
+    source = tmp_path / "large.c"
+    text = LAWS.read_text("utf-8")
+    for state in ("reno_state", "lottery_state"):
+        assert text.count(f".state_size = sizeof({state}),") >= 1
+        text = text.replace(f".state_size = sizeof({state}),", ".state_size = 10000000,", 1)
+    source.write_text(text, "utf-8")
+    found = longfat.load_library(build(tmp_path / "liblarge.so", source=source))
+    large = {each.name: each for each in found}
+
+    def memory(code: Code, **changes: Any) -> float:
+        scenario, _ = read(FIRST, changes={**SHORT, **changes}, code=code)
+        return float(scenario.estimate(record=False)["memory"])
+
+    flows = {"flow.reno.control": "c-own-reno", "flow.reno.count": 5}
+    large_ones, small_ones = (Code((which["c-own-reno"],)) for which in (large, entries))
+    more = memory(large_ones, **flows) - memory(small_ones, **flows)
+    assert more == pytest.approx(5 * 10e6, rel=1e-3)
+    queues = {"link.bottleneck.queue": "c-lottery"}
+    large_ones, small_ones = (Code((), (which["c-lottery"],)) for which in (large, entries))
+    more = memory(large_ones, **queues) - memory(small_ones, **queues)
+    assert more == pytest.approx(2 * 10e6, rel=1e-3)
 
 
 def test_names_are_unique(entries: dict[str, LibraryEntry], tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ pub struct Controller {
     /// Is it this law in the shell [`Windowed`], and nothing more? Otherwise the law is what models without packets see
     /// of it.
     pub only_law: bool,
+    /// How many bytes each flow keeps beyond what those of longfat keep.
+    pub memory: usize,
     /// Where it comes from, if it is no part of longfat.
     pub origin: Option<Origin>,
 }
@@ -111,6 +113,7 @@ impl Controller {
             build: Arc::new(build),
             law: None,
             only_law: false,
+            memory: 0,
             origin: None,
         }
     }
@@ -142,6 +145,12 @@ impl Controller {
     #[must_use]
     pub fn family(self, family: Family) -> Self {
         Self { family, ..self }
+    }
+
+    /// Says how many bytes each flow keeps beyond what those of longfat keep.
+    #[must_use]
+    pub fn memory(self, memory: usize) -> Self {
+        Self { memory, ..self }
     }
 
     /// Says that it is code from outside.

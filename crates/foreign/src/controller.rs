@@ -85,11 +85,12 @@ pub(crate) unsafe fn entry(
     });
     there(&name, "begin", raw.begin)?;
     let declared = parameters.clone();
+    let state = table.state_size;
     let controller = Controller::new(name, move |settings, start| {
         let p = values(&declared, settings);
         Sending::Windowed(Box::new(Control::new(Arc::clone(&table), p, start)))
     });
-    Ok(controller.title(title).source(source).parameters(parameters).origin(origin))
+    Ok(controller.title(title).source(source).parameters(parameters).memory(state).origin(origin))
 }
 
 fn wants(bits: u64) -> Wants {

@@ -62,11 +62,12 @@ pub(crate) unsafe fn entry(
         _keep: keep,
     });
     let declared = parameters.clone();
+    let state = table.state_size;
     let discipline = Discipline::new(name, move |settings: &Settings, site: &Site| {
         let p = values(&declared, settings);
         Built::Fifo(Some(Box::new(Decider::new(Arc::clone(&table), p, site))))
     });
-    Ok(discipline.title(title).source(source).parameters(parameters).origin(origin))
+    Ok(discipline.title(title).source(source).parameters(parameters).memory(state).origin(origin))
 }
 
 /// The policy of one direction of a link.

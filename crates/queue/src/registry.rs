@@ -27,6 +27,8 @@ pub struct Discipline {
     pub check: Check,
     /// Makes the queue of one direction of a link.
     pub build: BuildQueue,
+    /// How many bytes each queue keeps beyond what those of longfat keep.
+    pub memory: usize,
     /// Where it comes from, if it is no part of longfat.
     pub origin: Option<Origin>,
 }
@@ -50,6 +52,7 @@ impl Discipline {
             parameters: Vec::new(),
             check: Arc::new(|_, _| Ok(())),
             build: Arc::new(build),
+            memory: 0,
             origin: None,
         }
     }
@@ -71,6 +74,12 @@ impl Discipline {
     pub fn parameters(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
         self.parameters.extend(parameters);
         self
+    }
+
+    /// Says how many bytes each queue keeps beyond what those of longfat keep.
+    #[must_use]
+    pub fn memory(self, memory: usize) -> Self {
+        Self { memory, ..self }
     }
 
     /// Says that it is code from outside.

@@ -174,7 +174,10 @@ impl WorkEstimate {
         let at_once: f64 = loads[scenario.flows.len()..]
             .iter()
             .zip(transfers())
-            .map(|(load, begun)| load.flows.max(begun * (1.0 - share(load))))
+            .zip(&scenario.traffic)
+            .map(|((load, begun), group)| {
+                load.flows.max(begun * (1.0 - share(load))) * (SHORT_FLOW + kept_short(group))
+            })
             .sum();
         let lists = scenario.traffic.iter().filter_map(|group| group.replay.as_ref());
         let listed: f64 = lists.map(|replay| replay.flows() as f64).sum();
@@ -186,19 +189,32 @@ impl WorkEstimate {
         let delays = if scenario.delay_percentiles { DELAYS } else { 0.0 };
         let of_flows = samples * flows * (LIMITS + variables);
 
+        let kept: f64 = scenario
+            .flows
+            .iter()
+            .map(|flow| {
+                let each = if asking(flow) { 2.0 } else { 1.0 };
+                each * flow.flows() as f64 * flow.control.entry.memory as f64
+            })
+            .sum();
+        let queues: usize = scenario
+            .links
+            .iter()
+            .flat_map(|link| [&link.forward, &link.reverse])
+            .map(|direction| direction.queue.entry.memory)
+            .sum();
+
         let parts = [
             (Share::Packets, under_way * (PACKET + LEVEL + departure)),
             (
                 Share::Links,
                 scenario.links.len() as f64 * LINK
+                    + queues as f64
                     + lines.iter().flatten().map(|line| line.memory).sum::<f64>(),
             ),
-            (Share::Flows, (flows + requests) * FLOW + flows * delays),
+            (Share::Flows, (flows + requests) * FLOW + flows * delays + kept),
             (Share::Applications, demands.iter().flatten().map(|demand| demand.memory).sum()),
-            (
-                Share::Transfers,
-                transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW + listed * LISTED,
-            ),
+            (Share::Transfers, transfers().sum::<f64>() * transfer + at_once + listed * LISTED),
             (Share::Rows, rows * ROW + of_flows),
         ];
         let largest = parts.iter().max_by(|one, two| one.1.total_cmp(&two.1));
@@ -209,6 +225,14 @@ impl WorkEstimate {
             largest: largest.expect("there are six").0,
         }
     }
+}
+
+/// What the controller of a short flow keeps, in bytes: the most, where a list has several.
+fn kept_short(group: &TrafficGroup) -> f64 {
+    let kinds = group.replay.as_ref().map_or(&[][..], |replay| replay.kinds());
+    let listed = kinds.iter().map(|kind| &kind.control);
+    let most = listed.chain([&group.control]).map(|control| control.entry.memory).max();
+    most.unwrap_or(0) as f64
 }
 
 /// One direction of a link over the whole run.
