@@ -44,7 +44,7 @@ def averages(run: longfat.Run, own: str = "", same: str = "") -> str:
 def first(control: object, **more: Any) -> longfat.Run:
     """A short run of the first scenario with this controller."""
     changes = {**SHORT, "flow.reno.control": control, **more.pop("changes", {})}
-    return longfat.run(FIRST, set=changes, record=False, **more)
+    return longfat.run(FIRST, set=changes, **{"record": False, **more})
 
 
 def against_reno(control: str, duration: str = SHORT["duration"]) -> dict[str, Any]:

@@ -279,6 +279,48 @@ def test_a_function_that_cannot_be_compiled_is_refused(gain: Callable[..., Any],
         first("bad", controllers=[longfat.law(name="bad")(gain)])
 
 
+def smoothing(first_value: str) -> Any:
+    """A controller with a mean of round trips, which begins like this."""
+    space: dict[str, Any] = {"longfat": longfat}
+    code = f"""
+class Smooth:
+    window: float = 1
+    mean{first_value}
+
+    def on_feedback(self, feedback, path):
+        self.mean = 0.9 * self.mean + 0.1 * path.rtt
+        self.window = 10.0
+
+    def on_congestion(self):
+        self.window = 2.0
+"""
+    # Annotations are what they say, and texts only where that is a text.
+    exec(compile(code, "smooth", "exec", dont_inherit=True), space)  # noqa: S102 - it stands above
+    return longfat.controller(name="smooth")(space["Smooth"])
+
+
+def test_a_variable_that_is_said_to_be_a_float_is_one() -> None:
+    """Also where it begins as 0, which Python takes for a float; its values were cut off to whole numbers."""
+    shown = [
+        first("smooth", controllers=[smoothing(value)], changes={"observe": True}, record=True)
+        .flow_series.to_polars()["mean"]
+        .to_list()
+        for value in (": float = 0.0", ": float = 0", ': "float" = 0')
+    ]
+    assert shown[0] == shown[1] == shown[2]
+    assert 0.03 < shown[0][-1] < 0.1
+
+
+@pytest.mark.parametrize("value", [" = 0", ": int = 0", ": bool = False"])
+def test_a_fraction_is_not_cut_off_in_silence(value: str) -> None:
+    told = (
+        "`on_feedback` of the controller `smooth` sets `mean`, which begins as a whole number, to one with a "
+        r"fraction: begin it as `mean: float = 0\.0`"
+    )
+    with pytest.raises(ValueError, match=told):
+        first("smooth", controllers=[smoothing(value)])
+
+
 def test_classes_that_are_no_controllers_are_refused() -> None:
     class NoWindow:
         speed: float = 1.0

@@ -255,8 +255,32 @@ class Compiler:
             told = _TOLD.get(str(found).partition("(")[0], str(found))
             message = f"{self._place(key)} returns {told}: {_WANTED[returns]} is needed"
             raise ValueError(message)
+        self._refuse_fractions(key, made.overloads[kinds].type_annotation)
         translated: Callable[..., Any] = made
         return translated
+
+    def _refuse_fractions(self, key: str, typed: Any) -> None:  # noqa: ANN401 - of Numba
+        """Refuses to put a number with a fraction into a whole one, which the compiler would cut off.
+
+        Raises:
+            ValueError: It does.
+        """
+        compiler = numba()
+        blocks = typed.blocks.values()
+        for line in (
+            each for block in blocks for each in block.find_insts(compiler.core.ir.SetAttr)
+        ):
+            if typed.typemap[line.target.name] != self._records["state"]:
+                continue
+            into = self._records["state"].typeof(line.attr)
+            value = typed.typemap[line.value.name]
+            whole = isinstance(into, compiler.types.Integer)
+            if whole and isinstance(value, compiler.types.Float):
+                message = (
+                    f"{self._place(key)} sets `{line.attr}`, which begins as a whole number, to one with a "
+                    f"fraction: begin it as `{line.attr}: float = 0.0`, or set it to `int(...)`"
+                )
+                raise ValueError(message)
 
     def text(self, key: str, text: str, arguments: Sequence[str], returns: str) -> None:
         """Compiles a function of the table that longfat writes itself."""

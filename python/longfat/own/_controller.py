@@ -126,7 +126,9 @@ def controller(
                 self.window = 1.0 if event.cause == longfat.own.Cause.TIMEOUT else self.threshold
 
     It is compiled when it is first used (Numba: `pip install "longfat[jit]"`), and then runs without the
-    interpreter, in all threads. Variables are numbers with first values; they are copied with the flow.
+    interpreter, in all threads. Variables are numbers with first values; they are copied with the flow. One
+    that begins as a whole number, and is not said to be a `float`, stays whole: to set it to a fraction is
+    refused.
     `window`, in segments, must be there: it begins as the initial window of the flow, and is what may be in
     flight. A variable `threshold` is the slow-start threshold for the host. All others without an underscore
     are observed.

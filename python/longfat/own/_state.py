@@ -20,11 +20,15 @@ def variables(owner: type, what: str) -> dict[str, float | int | bool]:
     """
     found: dict[str, float | int | bool] = {}
     for each in reversed(owner.__mro__[:-1]):
-        named = {**dict.fromkeys(inspect.get_annotations(each)), **each.__dict__}
-        for name in named:
+        annotated = inspect.get_annotations(each)
+        named = {**annotated, **{key: annotated.get(key) for key in each.__dict__}}
+        for name, kind in named.items():
             value = getattr(each, name, None)
             if name.startswith("__") or callable(value):
                 continue
+            # As everywhere in Python, a whole number will do for a `float` (PEP 484).
+            if kind in (float, "float") and type(value) is int:
+                value = float(value)
             if isinstance(value, (bool, int, float)):
                 found[name] = value
                 continue
