@@ -193,7 +193,7 @@ def failing(when: str) -> Any:
     return Fails
 
 
-@pytest.mark.parametrize(("when", "what"), [("law", "gain"), ("controller", "window")])
+@pytest.mark.parametrize(("when", "what"), [("law", "gain"), ("controller", "on_feedback")])
 def test_an_exception_in_compiled_code_ends_the_run(when: str, what: str) -> None:
     told = rf"the controller `fails`, flow reno\[\d\], after [\d.]+ s: `{what}` raised an exception"
     with pytest.raises(longfat.CodeError, match=told):
@@ -209,6 +209,59 @@ def test_an_exception_in_a_queue_ends_the_run() -> None:
 
     with pytest.raises(longfat.CodeError, match=r"the queue `fails`, after .* `on_arrival` raised"):
         first("reno", changes={"link.bottleneck.queue": "fails"}, queues=[fails])
+
+
+RAISES = """
+class Wrong:
+{members}
+
+    def {method}(self):
+        raise ValueError
+"""
+
+
+def raising(kind: str, method: str) -> Any:
+    """A sound controller or queue but for one method."""
+    members = {
+        "controller": {
+            "window": "    window: float = 10.0",
+            "on_feedback": "    def on_feedback(self): pass",
+            "on_congestion": "    def on_congestion(self): self.window = 2.0",
+            "timer": "    def timer(self): return 3.0",
+            "on_timer": "    def on_timer(self): pass",
+        },
+        "queue": {
+            "on_arrival": f"    def on_arrival(self): return {int(Verdict.KEEP)}",
+            "period": "    def period(self): return 0.1",
+            "on_ticks": "    def on_ticks(self): pass",
+        },
+    }[kind]
+    kept = "\n".join(text for name, text in members.items() if name != method)
+    space: dict[str, Any] = {}
+    exec(RAISES.format(members=kept, method=method), space)  # noqa: S102 - it stands above
+    made: Any = {"controller": longfat.controller, "queue": longfat.queue}[kind]
+    return made(name="wrong")(space["Wrong"])
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["begin", "on_feedback", "on_congestion", "on_recovered", "on_lost", "on_sent", "on_timer"],
+)
+def test_whatever_a_controller_raises_is_told_of_the_method(method: str) -> None:
+    with pytest.raises(longfat.CodeError, match=rf"`wrong`, .*: `{method}` raised an exception"):
+        first("wrong", controllers=[raising("controller", method)], changes=TIGHT)
+
+
+@pytest.mark.parametrize("method", ["begin", "on_overflow", "on_departure", "on_ticks"])
+def test_whatever_a_queue_raises_ends_the_run(method: str) -> None:
+    wrong = raising("queue", method)
+    changes = {"link.bottleneck.queue": "wrong", **TIGHT}
+    told = rf"the queue `wrong`, after .*: `{method}` raised an exception"
+    with pytest.raises(longfat.CodeError, match=told):
+        first("reno", changes=changes, queues=[wrong])
+
+
+TIGHT = {"link.bottleneck.buffer": "5 packets"}
 
 
 def test_pacing_is_heeded_and_checked() -> None:

@@ -16,6 +16,31 @@ pub type PluginFunction = unsafe extern "C" fn(version: u32) -> *const Plugin;
 /// The bits of the NaN that compiled Python answers where it has raised an exception.
 pub const RAISED: u64 = 0x7ff8_6c6f_6e67_6661;
 
+/// The functions that answer nothing: where one of these has raised it, the next answer is [`RAISED`] and its place here,
+/// from 1.
+pub const SILENT: [&str; 12] = [
+    "begin",
+    "on_feedback",
+    "on_congestion",
+    "on_adjustment",
+    "on_recovered",
+    "on_restart",
+    "on_lost",
+    "on_sent",
+    "on_timer",
+    "on_overflow",
+    "on_departure",
+    "on_ticks",
+];
+
+/// Which function has raised an exception, if these bits of an answer of `asked` say so.
+pub(crate) fn raising(bits: u64, asked: &str) -> Option<&str> {
+    match bits.checked_sub(RAISED)? {
+        0 => Some(asked),
+        place => SILENT.get(usize::try_from(place - 1).ok()?).copied(),
+    }
+}
+
 pub mod kind {
     pub const NUMBER: i64 = 0;
     pub const COUNT: i64 = 1;

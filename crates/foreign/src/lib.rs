@@ -148,10 +148,11 @@ pub unsafe fn compiled_queue(
 
 /// What is wrong with an answer, in words.
 fn wrong(what: &str, value: f64, place: &str, wanted: &str) -> String {
-    if value.to_bits() == abi::RAISED {
-        format!("`{what}` raised an exception{place}: call it in plain Python to see which")
-    } else {
-        format!("`{what}` is {value}{place}: {wanted} is needed")
+    match abi::raising(value.to_bits(), what) {
+        Some(which) => {
+            format!("`{which}` raised an exception{place}: call it in plain Python to see which")
+        }
+        None => format!("`{what}` is {value}{place}: {wanted} is needed"),
     }
 }
 

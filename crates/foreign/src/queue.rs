@@ -158,6 +158,10 @@ impl Policy for Decider {
                 self.complain("on_arrival", raised, "", Some(arrival.now));
                 Verdict::Keep
             }
+            other if abi::raising(other as u64, "on_arrival").is_some() => {
+                self.complain("on_arrival", f64::from_bits(other as u64), "", Some(arrival.now));
+                Verdict::Keep
+            }
             other => {
                 let wanted = "0 to keep, 1 to mark or 2 to drop the packet";
                 self.complain("on_arrival", other as f64, wanted, Some(arrival.now));

@@ -12,6 +12,22 @@ VERSION = 1
 RAISED = 0x7FF8_6C6F_6E67_6661
 """The bits of the NaN that stands for an exception in compiled code."""
 
+SILENT = (
+    "begin",
+    "on_feedback",
+    "on_congestion",
+    "on_adjustment",
+    "on_recovered",
+    "on_restart",
+    "on_lost",
+    "on_sent",
+    "on_timer",
+    "on_overflow",
+    "on_departure",
+    "on_ticks",
+)
+"""The functions that answer nothing: for an exception in one of them stand these bits and its place, from 1."""
+
 
 class Cause(IntEnum):
     """What signalled congestion.

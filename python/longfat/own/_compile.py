@@ -7,9 +7,10 @@ Between them is a wrapper, made as text for each function:
         try:
             function(carray(state, 1)[0], carray(feedback, 1)[0])
         except Exception:
-            carray(state, 1)[0].longfat_failed = 1
+            carray(state, 1)[0].longfat_failed = 2
 
-Whatever the user's function raises stays inside: it becomes a number that is not allowed, which ends the run.
+Whatever the user's function raises stays inside: it becomes a number that is not allowed, which ends the run. A
+function that answers nothing leaves it to the next one that does, with its own place.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 FAILED = "longfat_failed"
-"""The variable of a state that says that one of its functions has raised an exception."""
+"""The variable of a state that says which function has raised an exception: its place in `SILENT`, from 1."""
 
 Parameters = "Mapping[str, float | int | bool | str | tuple[float, float, float] | Parameter]"
 
@@ -203,7 +204,6 @@ class Compiler:
         function = self._translated(key, function, order[:count], returns)
         given = [self._given(each) for each in order[:count]]
         call = f"function({', '.join(given)})"
-        failing = "number" if returns == "number" else "code" if returns == "verdict" else "state"
         body = {
             "number": f"return float({call})",
             "verdict": f"return {call}",
@@ -212,12 +212,10 @@ class Compiler:
             "        answer.kind = kind\n        answer.value = float(value)",
         }[returns]
         failure = {
-            "number": "return raised",
-            "code": "return -1",
-            "state": "state_.longfat_failed = 1" if "state" in arguments else "answer.kind = -1",
-        }[failing]
-        if returns == "pacing":
-            failure = "answer.kind = -1"
+            "number": "return raised[0]",
+            "verdict": "return -1",
+            "pacing": "answer.kind = -1",
+        }.get(returns) or f"state_.{FAILED} = {_abi.SILENT.index(key) + 1}"
         parts = [f"def wrapped({', '.join(self._pointers(arguments, returns))}):"]
         parts += [
             f"    {each}_ = carray({each}, 1)[0]" for each in arguments if each in self._records
@@ -225,6 +223,11 @@ class Compiler:
         if returns == "pacing":
             parts.append("    answer = carray(out, 1)[0]")
         parts += [f"    {line}" for line in before if line]
+        if returns == "verdict":
+            parts += [
+                f"    if state_.{FAILED}:",
+                f"        return {_abi.RAISED} + state_.{FAILED}",
+            ]
         parts += ["    try:", f"        {body}", "    except Exception:", f"        {failure}"]
         self._compile(key, "\n".join(parts), function, arguments, returns, space)
 
@@ -316,7 +319,8 @@ class Compiler:
             for each in self._pointers(arguments, returns)
         ]
         result = {"number": types.float64, "verdict": types.int64}.get(returns, types.void)
-        (raised,) = struct.unpack("<d", struct.pack("<Q", _abi.RAISED))
+        codes = range(_abi.RAISED, _abi.RAISED + len(_abi.SILENT) + 1)
+        raised = struct.unpack(f"<{len(codes)}d", struct.pack(f"<{len(codes)}Q", *codes))
         space: dict[str, Any] = {"carray": compiler.carray, "raised": raised, **(more or {})}
         if function is not None:
             space["function"] = function

@@ -34,7 +34,8 @@ _WANTS = ("pacing", "delivery_rate", "own_recovery", "spurious", "one_way_delay"
 _SAME = """\
 def wrapped(state, p):
     state_ = carray(state, 1)[0]
-    return raised if state_.longfat_failed else state_.window
+    failed = state_.longfat_failed
+    return raised[failed] if failed else state_.window
 """
 _THRESHOLD = """\
 def wrapped(state, p):
