@@ -27,6 +27,12 @@ fn by_rate() -> Vec<&'static str> {
         .collect()
 }
 
+/// Does it decide when each packet leaves, whatever a scenario would like?
+fn paces_itself(control: &str) -> bool {
+    let entry = CONTROLLERS.iter().find(|entry| entry.name == control);
+    entry.is_some_and(|entry| entry.needs(&entry.defaults()).pacing)
+}
+
 /// A flow on a path that loses, reorders or repeats, and what the path and its buffer hold, in segments.
 fn paths() -> impl Strategy<Value = (String, u64)> {
     let path = (
@@ -61,6 +67,7 @@ fn paths() -> impl Strategy<Value = (String, u64)> {
         let product = rate * rtt * 1000 / 8 / 1500 + 1;
         let buffer = ((product as f64 * products) as u64).max(20);
         let pacing = match pacing {
+            _ if paces_itself(control) => "\"controller\"".into(),
             "blocks" => "{ blocks = 4 }".into(),
             word => format!("\"{word}\""),
         };

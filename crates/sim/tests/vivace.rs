@@ -50,7 +50,7 @@ fn flows_have_the_same_rate_and_no_queue() {
         let summary = on_a_path(2, PLAIN, 0.0, "1 bdp", seed);
         let rates: Vec<f64> = summary.flows.iter().map(|flow| flow.goodput_bit_s / 1e6).collect();
         assert!((0.9..1.1).contains(&(rates[0] / rates[1])), "{rates:?}");
-        assert!(rates[0] + rates[1] > 85.0, "{rates:?}");
+        assert!(rates[0] + rates[1] > 90.0, "{rates:?}");
         let queue = of_link(&summary, "queue_mean");
         assert!(queue < 0.1, "{queue} of the buffer is full");
     }
@@ -66,12 +66,12 @@ fn a_shallow_buffer_is_as_good_as_a_deep_one() {
     }
 }
 
-/// Random losses as the authors' program bears them: a hundredth takes next to nothing. By the text alone it falls to less
-/// than half: what speaks for the faster rate by chance is looked at again.
+/// Random losses as the authors' program bears them: a fiftieth takes next to nothing. By the text alone it falls to a fifth:
+/// what speaks for the faster rate by chance is looked at again.
 #[test]
 fn random_losses_are_borne_by_the_rules_of_the_program_alone() {
-    let (program, text) = (alone(PLAIN, 0.01), alone(BY_THE_TEXT, 0.01));
-    assert!(program > 90.0 && text < 55.0, "{program} and {text} Mbit/s");
-    let (reno, few) = (alone(r#""reno""#, 0.01), alone(PLAIN, 0.02));
-    assert!(few > 10.0 * reno, "{few} with twice the losses, and Reno {reno} Mbit/s");
+    let [program, text, reno] =
+        [PLAIN, BY_THE_TEXT, r#""reno""#].map(|control| alone(control, 0.02));
+    assert!(program > 85.0 && text < 30.0, "{program} and {text} Mbit/s");
+    assert!(program > 20.0 * reno, "{program} Mbit/s, and Reno {reno}");
 }

@@ -4,6 +4,9 @@ use longfat_units::{Span, Time};
 
 /// Segments that an interval has at the least.
 const FEWEST: f64 = 10.0;
+/// Segments, and a share of all, of which nothing need be known: the ends of an interval cut bursts and round trips.
+const SLACK: f64 = 2.0;
+const SLACK_SHARE: f64 = 0.25;
 
 /// What is known of the segments that left in an interval.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +15,8 @@ pub(super) struct Interval {
     pub(super) rate: f64,
     begun: Time,
     until: Time,
+    /// How many segments leave in it at its rate; 0: nobody knows.
+    expected: f64,
     arrived: u64,
     lost: u64,
     round_trips: Line,
@@ -21,13 +26,27 @@ impl Interval {
     /// One that has not begun.
     pub(super) fn at(rate: f64) -> Self {
         let [begun, until] = [Time::ZERO; 2];
-        Self { rate, begun, until, arrived: 0, lost: 0, round_trips: Line::default() }
+        Self {
+            rate,
+            begun,
+            until,
+            expected: 0.0,
+            arrived: 0,
+            lost: 0,
+            round_trips: Line::default(),
+        }
     }
 
     /// It begins, and lasts for a round trip, and for ten segments.
     pub(super) fn begin(&mut self, now: Time, rtt: Span) {
         let length = rtt.max(Span::from_seconds_f64(FEWEST / self.rate)).max(Span(1));
         (self.begun, self.until) = (now, now.saturating_add(length));
+        self.expected = self.rate * length.seconds();
+    }
+
+    /// Fewer segments may have left in it than its rate would have had.
+    pub(super) fn excuse(&mut self) {
+        self.expected = 0.0;
     }
 
     /// Does it count what left at this time?
@@ -53,19 +72,21 @@ impl Interval {
         self.round_trips.add(left.since(self.begun).seconds(), rtt.seconds());
     }
 
-    /// How many of its segments are known to have arrived or not.
-    pub(super) fn known(&self) -> u64 {
-        self.arrived + self.lost
+    /// How many of its segments have arrived or are lost.
+    pub(super) fn known(&self) -> f64 {
+        self.arrived as f64 + self.lost()
     }
 
-    /// How many of them are lost.
-    pub(super) fn lost(&self) -> u64 {
-        self.lost
+    /// How many of them are lost: those that are found, or, where much is missing, all that is.
+    pub(super) fn lost(&self) -> f64 {
+        let found = self.lost as f64;
+        let missing = self.expected - self.arrived as f64;
+        if missing - found > SLACK + SLACK_SHARE * self.expected { missing } else { found }
     }
 
     /// L: which share that is.
     pub(super) fn share_lost(&self) -> f64 {
-        self.lost as f64 / self.known().max(1) as f64
+        self.lost() / self.known().max(1.0)
     }
 
     /// dRTT/dT, in seconds per second.
@@ -171,16 +192,36 @@ mod tests {
         assert_eq!(slow.until(), at(200));
     }
 
-    /// From its beginning until just before its end; of 20 segments three are lost.
+    /// From its beginning until just before its end. Of its fifty segments 40 have arrived and three are lost.
     #[test]
     fn it_counts_what_left_in_it() {
         let mut interval = begun();
         let held = [99, 100, 149, 150].map(|millis| interval.holds(at(millis)));
         assert_eq!(held, [false, true, true, false]);
-        assert_eq!(interval.share_lost(), 0.0, "nothing is known");
-        interval.hear(at(110), Span::from_millis(50), 17);
+        interval.hear(at(110), Span::from_millis(50), 40);
         interval.lose(2);
         interval.lose(1);
-        assert_eq!((interval.known(), interval.lost(), interval.share_lost()), (20, 3, 0.15));
+        assert_eq!((interval.known(), interval.lost()), (43.0, 3.0));
+        assert!((interval.share_lost() - 3.0 / 43.0).abs() < 1e-12);
+    }
+
+    /// Of fifty segments a quarter and two, 14.5, may be unaccounted for. With one more they all count as lost, unless fewer
+    /// have left.
+    #[test]
+    fn what_is_missing_counts_as_lost_where_it_is_much() {
+        let of = |arrived, lost| {
+            let mut interval = begun();
+            interval.hear(at(110), Span::from_millis(50), arrived);
+            interval.lose(lost);
+            interval
+        };
+        assert_eq!(
+            [of(36, 0), of(35, 0), of(26, 10), of(25, 10)].map(|it| it.lost()),
+            [0.0, 15.0, 10.0, 25.0]
+        );
+        let mut few = of(5, 1);
+        few.excuse();
+        assert_eq!((few.lost(), few.known()), (1.0, 6.0));
+        assert_eq!(Interval::at(1000.0).share_lost(), 0.0, "nothing has left");
     }
 }

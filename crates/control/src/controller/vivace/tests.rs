@@ -204,6 +204,15 @@ fn the_rate_doubles_until_utility_falls() {
     assert_eq!(told.flow.phase, Phase::Learning(None));
 }
 
+/// A path that takes 4 Mbit/s loses a third of the first 6. That is worse than nothing, so it learns from 3 on.
+#[test]
+fn a_first_rate_that_is_worse_than_nothing_ends_the_start() {
+    let mut told = Told::new(|rate| ((1.0 - 4.0 / rate).max(0.0), 0.0));
+    told.until_it_moves();
+    assert_near(told.rate(), 3.0, 1e-9);
+    assert_eq!(told.flow.phase, Phase::Learning(None));
+}
+
 /// An interval of a round trip, the round trip until its end is known, and an eighth.
 #[test]
 fn a_doubling_takes_two_round_trips() {
@@ -302,6 +311,7 @@ fn two_odd_gradients_count_half_each() {
         let interval = |rate, lost: u64| {
             let mut interval = Interval::at(rate);
             interval.begin(Time::ZERO, RTT);
+            interval.excuse();
             interval.hear(Time::ZERO, RTT, 1000 - lost);
             interval.lose(lost);
             interval
@@ -345,6 +355,18 @@ fn silence_halves_the_rate() {
     }
     assert_near(idle.rate(), 100.0, 1e-9);
     assert!(idle.flow.trial.is_none());
+}
+
+/// At 95 Mbit/s just half is lost and at 105 more: half the rate is left, whatever round trips say.
+#[test]
+fn where_more_than_half_is_lost_the_rate_halves() {
+    let mut told =
+        Told::learning(100.0, |rate| (if rate > 100.0 { 0.51 } else { 0.49 }, 100.0 - rate));
+    told.until_it_moves();
+    assert_near(told.rate(), 50.0, 1e-9);
+    let mut told = Told::learning(100.0, |_| (0.49, 0.0));
+    told.until_it_moves();
+    assert_near(told.rate(), 95.0, 0.05);
 }
 
 /// A retransmission time-out halves the rate and ends the start; before there is a round trip it leaves a window of one.
