@@ -379,7 +379,7 @@ impl Vivace {
         }
     }
 
-    /// Nothing came back in time.
+    /// Half of the rate is left: nothing came back in time, or most of what was tried is lost.
     fn give_way(&mut self, rate: f64) {
         self.phase = Phase::Learning(None);
         self.ascent.turn();
