@@ -85,7 +85,8 @@
 //! - *The window* is twice what the rate needs in a smoothed round trip, and stops a sender that hears nothing.
 //! - *Two segments per round trip* are the least.
 //! - *Where the flow has too little to send*, or the receiver bounds it, the rate may fall and does not rise.
-//! - *Marks* count as losses. A retransmission time-out halves r and ends the start.
+//! - *Marks* count as losses, and their segments as arrived too: of n segments with m marks L is m/(n + m), half at most. A
+//!   retransmission time-out halves r and ends the start.
 //!
 //! # Domain
 //!
