@@ -16,6 +16,18 @@ fn judged(network: &FluidNetwork, delay: f64) -> Stability {
     stability(network, &rest, delay)
 }
 
+/// Without more delay; and how many frequencies that takes.
+fn judged_by_work(network: &FluidNetwork) -> (Stability, u32) {
+    let rest = equilibrium(network).unwrap_or_else(|error| panic!("{error}"));
+    let mut asked = 0;
+    let mut go_on = || {
+        asked += 1;
+        true
+    };
+    let found = stability_while(network, &rest, 1.0, &mut go_on).expect("nobody stops it");
+    (found, asked)
+}
+
 /// A lone Reno flow of window w on a link that overflows without a buffer.
 fn hayes(window: f64) -> FluidNetwork {
     let p = 2.0 / (window * window);
@@ -200,13 +212,7 @@ fn weak_loops_are_stable_with_any_delay_at_once() {
     let flows =
         (0..16).map(|index| flow(law("reno", &[]), Span::from_millis(10 + index))).collect();
     let network = single(link(833.0, Price::Overflow), flows, 10.0);
-    let rest = equilibrium(&network).expect("it settles");
-    let mut asked = 0;
-    let mut go_on = || {
-        asked += 1;
-        true
-    };
-    let judged = stability_while(&network, &rest, 1.0, &mut go_on).expect("nobody stops it");
+    let (judged, asked) = judged_by_work(&network);
     assert!(judged.stable && judged.margin.is_none(), "{judged:?}");
     assert!(asked < 1000, "{asked} frequencies");
 }
@@ -251,11 +257,7 @@ proptest! {
         unit in -4.0_f64..2.0,
     ) {
         let judged = |unit: f64| {
-            let network = in_units(price, window, max_window, unit);
-            let rest = equilibrium(&network).unwrap_or_else(|error| panic!("{error}"));
-            let mut asked = 0_u32;
-            let mut go_on = || { asked += 1; true };
-            let found = stability_while(&network, &rest, 1.0, &mut go_on).expect("nobody stops it");
+            let (found, asked) = judged_by_work(&in_units(price, window, max_window, unit));
             (found, f64::from(asked))
         };
         let (one, work) = judged(1.0);
@@ -283,13 +285,7 @@ fn where_nothing_comes_back_late_no_delay_is_tried() {
         let mut link = link(8000.0, Price::Overflow);
         link.buffer = Some(Span::from_seconds_f64(rtt));
         let network = single(link, vec![bound], 10.0 * rtt);
-        let rest = equilibrium(&network).expect("it settles");
-        let mut asked = 0;
-        let mut go_on = || {
-            asked += 1;
-            true
-        };
-        let judged = stability_while(&network, &rest, 1.0, &mut go_on).expect("nobody stops it");
+        let (judged, asked) = judged_by_work(&network);
         assert!(judged.stable && judged.margin.is_none(), "{judged:?}");
         assert!(asked < 1000, "{asked} frequencies with {rtt} s");
     }
@@ -306,13 +302,7 @@ fn a_round_trip_after_which_nothing_comes_back_costs_nothing() {
         link.buffer = Some(Span::from_seconds(10));
         let flows = vec![bound, flow(law("vegas", &[]), Span::from_millis(1))];
         let network = single(link, flows, 1000.0);
-        let rest = equilibrium(&network).expect("it settles");
-        let mut asked = 0;
-        let mut go_on = || {
-            asked += 1;
-            true
-        };
-        let judged = stability_while(&network, &rest, 1.0, &mut go_on).expect("nobody stops it");
+        let (judged, asked) = judged_by_work(&network);
         assert!(judged.margin.is_some(), "{judged:?}");
         asked
     };

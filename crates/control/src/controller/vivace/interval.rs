@@ -136,6 +136,18 @@ impl Line {
 mod tests {
     use super::*;
 
+    impl Interval {
+        /// One at this rate and without a queue, of which a thousand segments are known, so many of them lost.
+        pub(in super::super) fn known_to_have_lost(lost: u64, rate: f64) -> Self {
+            let (mut interval, rtt) = (Self::at(rate), Span::from_millis(100));
+            interval.begin(Time::ZERO, rtt);
+            interval.excuse();
+            interval.hear(Time::ZERO, rtt, 1000 - lost);
+            interval.lose(lost);
+            interval
+        }
+    }
+
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }

@@ -308,16 +308,8 @@ fn two_odd_gradients_count_half_each() {
     let mut told = Told::by_the_text(100.0, boundless);
     let trial = |lost: u64| {
         let mut trial = Trial::of([105.0 / SEGMENT, 95.0 / SEGMENT], 2);
-        let interval = |rate, lost: u64| {
-            let mut interval = Interval::at(rate);
-            interval.begin(Time::ZERO, RTT);
-            interval.excuse();
-            interval.hear(Time::ZERO, RTT, 1000 - lost);
-            interval.lose(lost);
-            interval
-        };
-        trial.intervals =
-            [(105.0, 0), (95.0, lost)].map(|(rate, lost)| interval(rate / SEGMENT, lost));
+        trial.intervals = [(105.0, 0), (95.0, lost)]
+            .map(|(rate, lost)| Interval::known_to_have_lost(lost, rate / SEGMENT));
         trial
     };
     let rate = 100.0 / SEGMENT;

@@ -53,7 +53,12 @@ impl Utility {
 
     /// Of an interval.
     pub(super) fn of(&self, interval: &Interval) -> f64 {
-        self.at(interval.rate * self.megabits, interval.gradient(), interval.share_lost())
+        self.with(interval, interval.share_lost())
+    }
+
+    /// Of an interval, had it lost this share.
+    fn with(&self, interval: &Interval, lost: f64) -> f64 {
+        self.at(interval.rate * self.megabits, interval.gradient(), lost)
     }
 
     /// Of sending `rate` Mbit/s where round trips grow by `gradient` seconds per second and a share `lost` is lost.
@@ -77,18 +82,15 @@ impl Utility {
         if self.tolerant && together <= SHARED {
             shares = [together; 2];
         }
-        let of = |interval: &Interval, lost| {
-            self.at(interval.rate * self.megabits, interval.gradient(), lost)
-        };
+        let more = self.with(fast, shares[1]) - self.with(slow, shares[0]);
         let faster = (fast.rate - slow.rate) * self.megabits;
-        Comparison { gradient: (of(fast, shares[1]) - of(slow, shares[0])) / faster, odd }
+        Comparison { gradient: more / faster, odd }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use longfat_units::parameter::Setting;
-    use longfat_units::{Span, Time};
 
     use super::*;
 
@@ -100,13 +102,7 @@ mod tests {
 
     /// At so many Mbit/s, of a thousand segments so many lost.
     fn interval(rate: f64, lost: u64) -> Interval {
-        let mut interval = Interval::at(rate / 0.012);
-        let rtt = Span::from_millis(100);
-        interval.begin(Time::ZERO, rtt);
-        interval.excuse();
-        interval.hear(Time::ZERO, rtt, 1000 - lost);
-        interval.lose(lost);
-        interval
+        Interval::known_to_have_lost(lost, rate / 0.012)
     }
 
     fn assert_near(found: f64, expected: f64) {
