@@ -280,8 +280,8 @@ typedef struct longfat_controller {
   void (*on_restart)(void *state, double now, const longfat_path *path, const double *p);
   void (*on_lost)(void *state, const longfat_lost *lost, const longfat_path *path, const double *p);
   void (*on_sent)(void *state, const longfat_sent *sent, const longfat_path *path, const double *p);
-  /* When to call on_timer, in seconds since the start of the run; NaN: not at all; what has passed is now. Asked after every
-   * other call. */
+  /* When to call on_timer, in seconds since the start of the run; NaN: not at all. Asked after every other call. What has
+   * passed is now; after on_timer it must be a time to come, or NaN. */
   double (*timer)(const void *state, const double *p);
   void (*on_timer)(void *state, double now, const longfat_path *path, const double *p);
   /* The values of `observed`, in their order; NaN: none at the moment. */

@@ -36,6 +36,7 @@ mod scream;
 mod slow_start;
 mod support;
 mod theory;
+mod timers;
 mod trace;
 mod traffic;
 mod varying;

@@ -186,7 +186,7 @@ impl Sender {
         }
         let found = self.detect(now);
         if !self.may_probe() {
-            self.cancel_probe();
+            self.cancel_probe(now);
         } else if advances {
             self.schedule_probe(now);
         }
@@ -223,7 +223,7 @@ impl Sender {
     fn schedule_probe(&mut self, now: Time) {
         if self.may_probe() {
             self.expect_probe(now);
-            self.set_alarm();
+            self.set_alarm(now);
         }
     }
 
@@ -244,11 +244,11 @@ impl Sender {
         self.yield_to(at);
     }
 
-    fn cancel_probe(&mut self) {
+    fn cancel_probe(&mut self, now: Time) {
         if let Some(rack) = self.rack() {
             rack.schedule_probe(Time::NEVER);
         }
-        self.set_alarm();
+        self.set_alarm(now);
     }
 
     /// The probe that is to leave now, if one is (section 7.3): new data, or the last segment again.
@@ -293,7 +293,7 @@ impl Sender {
         let found = rack.detect(&moment, |segment| losses.tell(segment));
         let (lost, deadline) = (rack.lost(), rack.deadline());
         self.scoreboard.set_lost(lost);
-        self.set_alarm();
+        self.set_alarm(now);
         self.yield_to(deadline);
         found
     }
@@ -319,7 +319,7 @@ impl Sender {
         let wanted = self.extras.as_ref().is_some_and(|extras| extras.wants.timer);
         let due = wanted && self.control.timer().is_some_and(|time| time <= now);
         if !due {
-            self.set_alarm();
+            self.set_alarm(now);
         }
         due
     }

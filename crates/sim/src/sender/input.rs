@@ -99,7 +99,7 @@ impl Sender {
         }
         self.heed_control(now);
         if EXTRAS {
-            self.set_alarm();
+            self.set_alarm(now);
         }
     }
 
@@ -308,7 +308,7 @@ impl Sender {
             self.heed_control(now);
         }
         if self.extras.is_some() {
-            self.set_alarm();
+            self.set_alarm(now);
         }
     }
 

@@ -457,7 +457,7 @@ impl Sender {
         if wants != Wants::NOTHING {
             // These may pace from the first segment; plain window laws only once a round trip is known.
             sender.heed_pacing();
-            sender.set_alarm();
+            sender.set_alarm(now);
         }
         sender.heed_control(now);
         if sender.extras.is_some() {
@@ -598,17 +598,18 @@ impl Sender {
     pub(crate) fn call(&mut self, now: Time) {
         self.control.on_timer(now, self.timer.path());
         self.heed_pacing();
-        self.set_alarm();
+        self.set_alarm(now);
         self.heed_control(now);
         self.heed_reduction();
     }
 
-    /// Asks the controller when it wants to be called, and RACK when to look for losses.
-    fn set_alarm(&mut self) {
+    /// Asks the controller when it wants to be called, and RACK when to look for losses. What the controller names may have
+    /// passed: that is now, which lies ahead of the clock where an acknowledgment is heard early.
+    fn set_alarm(&mut self, now: Time) {
         let Some(extras) = &self.extras else { return };
         let wanted = if extras.wants.timer { self.control.timer() } else { None };
         let look = extras.rack.as_ref().map_or(Time::NEVER, Rack::deadline);
-        self.alarm = wanted.unwrap_or(Time::NEVER).min(look);
+        self.alarm = wanted.map_or(Time::NEVER, |time| time.max(now)).min(look);
     }
 
     /// What a packet leaving now carries for routers, and for the receiver to time it by.
@@ -728,7 +729,7 @@ impl Sends for Sender {
         self.measured.timed_out();
         self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
         self.resize_after_reaction(now, Cause::Timeout);
-        self.set_alarm();
+        self.set_alarm(now);
     }
 
     #[inline]

@@ -302,7 +302,7 @@ impl Sender {
             self.pacer.cancel();
         }
         self.settle_numbers(now);
-        self.set_alarm();
+        self.set_alarm(now);
     }
 
     /// Persistent congestion (section 7.6).

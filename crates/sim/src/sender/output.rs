@@ -245,7 +245,7 @@ impl Sender {
         }
         if extras.wants.departures {
             self.control.on_sent(&Sent { now, again, in_flight }, self.timer.path());
-            self.set_alarm();
+            self.set_alarm(now);
         }
     }
 }

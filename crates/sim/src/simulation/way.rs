@@ -409,12 +409,11 @@ impl Simulation {
         }
     }
 
-    /// Sets a timer for when a flow's controller next wants to be called, unless one is set that comes first. A time that has
-    /// passed is now.
+    /// Sets a timer for when a flow's controller next wants to be called, unless one is set that comes first.
     #[inline(never)]
     pub(super) fn set_alarm(&mut self, index: usize) {
         let flow = &mut self.network.flows[index];
-        let alarm = flow.source.sender().map_or(Time::NEVER, Sends::alarm).max(self.now);
+        let alarm = flow.source.sender().map_or(Time::NEVER, Sends::alarm);
         if alarm < flow.alarm_at {
             flow.alarm_at = alarm;
             self.timers.add(alarm, Timer::Alarm(index as u32));

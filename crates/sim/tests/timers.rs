@@ -1,0 +1,90 @@
+//! When a controller is called that asks for a time.
+
+use crate::support::numbers;
+use longfat_control::{
+    Congestion, CongestionControl, Controller, Feedback, Path, Probe, Sending, Start, Wants,
+};
+use longfat_scenario::Catalogue;
+use longfat_sim::{Recording, Scenario, Simulation};
+use longfat_units::{Segments, Time};
+
+/// A window of ten. With every acknowledgment it asks for a call, a round trip ago.
+#[derive(Clone, Debug, Default)]
+struct Late {
+    now: Time,
+    alarm: Option<Time>,
+    acknowledgments: u32,
+    calls: u32,
+    at_other_times: u32,
+}
+
+impl CongestionControl for Late {
+    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
+        self.now = feedback.now;
+        self.acknowledgments += 1;
+        self.alarm = Some(Time(feedback.now.0.saturating_sub(path.rtt.0)));
+    }
+
+    fn on_congestion(&mut self, _: &Congestion, _: &Path) {}
+
+    fn timer(&self) -> Option<Time> {
+        self.alarm
+    }
+
+    fn on_timer(&mut self, now: Time, _: &Path) {
+        self.alarm = None;
+        self.calls += 1;
+        self.at_other_times += u32::from(now != self.now);
+    }
+
+    fn window(&self) -> Segments {
+        Segments(10.0)
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { timer: true, ..Wants::NOTHING }
+    }
+
+    fn observe(&self, probe: &mut dyn Probe) {
+        probe.value("acknowledgments", self.acknowledgments.into());
+        probe.value("calls", self.calls.into());
+        probe.value("at_other_times", self.at_other_times.into());
+    }
+}
+
+/// Ten acknowledgments come within 10 ms of each 100.
+fn late() -> Recording {
+    let mut catalogue = Catalogue::built_in();
+    let build = |_: &_, _: &Start| Sending::Windowed(Box::<Late>::default());
+    catalogue.add_controller(Controller::new("late", build)).expect("the name is free");
+    let text = r#"
+        duration = "2 s"
+        sample   = "250 ms"
+        observe  = true
+        [link.path]
+        rate  = "8 Mbit/s"
+        delay = "10 ms"
+        [[flow]]
+        name    = "flow"
+        control = "late"
+        path    = ["path"]
+        rtt     = "100 ms"
+        packet  = "1000 B"
+    "#;
+    let scenario = Scenario::read_with(&catalogue, text, "test.toml", &[], None);
+    let mut simulation = Simulation::new(&scenario.unwrap_or_else(|error| panic!("{error}")), true);
+    while simulation.advance(100_000) {}
+    simulation.finish()
+}
+
+/// It is called once for each acknowledgment, at the time of that, also where acknowledgments are heard before their time.
+#[test]
+fn a_time_that_has_passed_is_now() {
+    let recording = late();
+    let last = |name| *numbers(&recording, "flow_series", name).last().expect("there are rows");
+    assert!(last("acknowledgments") > 150.0, "{}", last("acknowledgments"));
+    assert_eq!(last("calls"), last("acknowledgments"));
+    assert_eq!(last("at_other_times"), 0.0);
+    // Twenty windows leave within two seconds, one every 101.04 ms, and all of them arrive: calls take nothing away.
+    assert_eq!(recording.summary.flows[0].goodput_bit_s, 200.0 * 8000.0 / 2.0);
+}
