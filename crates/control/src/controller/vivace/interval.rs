@@ -15,8 +15,8 @@ pub(super) struct Interval {
     pub(super) rate: f64,
     begun: Time,
     until: Time,
-    /// How many segments leave in it at its rate; 0: nobody knows.
-    expected: f64,
+    /// How many segments leave in it, if it is known: as many as its rate has.
+    expected: Option<f64>,
     arrived: u64,
     lost: u64,
     round_trips: Line,
@@ -30,7 +30,7 @@ impl Interval {
             rate,
             begun,
             until,
-            expected: 0.0,
+            expected: None,
             arrived: 0,
             lost: 0,
             round_trips: Line::default(),
@@ -41,12 +41,12 @@ impl Interval {
     pub(super) fn begin(&mut self, now: Time, rtt: Span) {
         let length = rtt.max(Span::from_seconds_f64(FEWEST / self.rate)).max(Span(1));
         (self.begun, self.until) = (now, now.saturating_add(length));
-        self.expected = self.rate * length.seconds();
+        self.expected = Some(self.rate * length.seconds());
     }
 
     /// Fewer segments may have left in it than its rate would have had.
     pub(super) fn excuse(&mut self) {
-        self.expected = 0.0;
+        self.expected = None;
     }
 
     /// Does it count what left at this time?
@@ -65,10 +65,10 @@ impl Interval {
         self.lost += segments;
     }
 
-    /// An acknowledgment of so many; the first of them left at this time, and took so long.
+    /// An acknowledgment: so many of its segments have arrived; the first of them left at this time, and took so long.
     #[inline]
-    pub(super) fn hear(&mut self, left: Time, rtt: Span, delivered: u64) {
-        self.arrived += delivered;
+    pub(super) fn hear(&mut self, left: Time, rtt: Span, arrived: u64) {
+        self.arrived += arrived;
         self.round_trips.add(left.since(self.begun).seconds(), rtt.seconds());
     }
 
@@ -80,8 +80,9 @@ impl Interval {
     /// How many of them are lost: those that are found, or, where much is missing, all that is.
     pub(super) fn lost(&self) -> f64 {
         let found = self.lost as f64;
-        let missing = self.expected - self.arrived as f64;
-        if missing - found > SLACK + SLACK_SHARE * self.expected { missing } else { found }
+        let Some(expected) = self.expected else { return found };
+        let missing = expected - self.arrived as f64;
+        if missing - found > SLACK + SLACK_SHARE * expected { missing } else { found }
     }
 
     /// L: which share that is.

@@ -33,7 +33,8 @@
 //! ```
 //!
 //! and beyond that has most of x = (t/(c L))^(1/(1-t)), which is 16 Mbit/s at 6 % and 0.9 at 8 %: a cliff. But the slope
-//! on either side is so small that the chance of losses moves it more.
+//! on either side is so small that the chance of losses moves it more. (By default losses of up to 3 % are worth bearing at
+//! any rate: see *tolerance* below.)
 //!
 //! # Parameters
 //!
@@ -71,7 +72,7 @@
 //!   queue that happens to empty pays for any rate.
 //! - *A second look*: both rates are tried again, and if the same comes out, the mean of the two gradients counts.
 //! - *An interval* lasts a smoothed round trip, and ten segments at the least.
-//! - *A time-out of an interval*: if two round trips after its end nothing is known of it, r halves.
+//! - *A time-out of an interval*: if two round trips after its end it is not known what became of it, r halves.
 //! - *An emergency*: r halves too where more than half of an interval is lost (the authors' program). Without that it follows
 //!   noise upwards where round trips jitter: 900 times a gradient of a hundredth outweighs all losses.
 //!
@@ -84,9 +85,10 @@
 //!   not above zero (the authors' branch master begins with zero), half of it is where learning begins.
 //! - *The window* is twice what the rate needs in a smoothed round trip, and stops a sender that hears nothing.
 //! - *Two segments per round trip* are the least.
-//! - *Where the flow has too little to send*, or the receiver bounds it, the rate may fall and does not rise.
-//! - *Marks* count as losses, and their segments as arrived too: of n segments with m marks L is m/(n + m), half at most. A
-//!   retransmission time-out halves r and ends the start.
+//! - *Where the flow has too little to send*, or the receiver bounds it, the rate may fall, the start may end, and the rate does
+//!   not rise.
+//! - *Marks* count as losses: of n segments that arrive with m marks L is m/n. A retransmission time-out halves r and ends the
+//!   start.
 //!
 //! # Domain
 //!
@@ -253,6 +255,15 @@ impl Trial {
     }
 }
 
+/// What an interval came to.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    utility: f64,
+    /// Of round trips, in seconds per second.
+    gradient: f64,
+    share_lost: f64,
+}
+
 /// One flow under Vivace.
 #[derive(Clone, Debug)]
 pub struct Vivace {
@@ -275,8 +286,8 @@ pub struct Vivace {
     megabits: f64,
     utility: Utility,
     step: f64,
-    /// Of the last interval that was judged, for plots.
-    seen: [f64; 3],
+    /// What the last interval came to that was judged, for plots.
+    judged: Option<Judged>,
 }
 
 impl Vivace {
@@ -297,7 +308,7 @@ impl Vivace {
             megabits,
             utility: Utility::new(settings, megabits),
             step: settings.number("step"),
-            seen: [0.0; 3],
+            judged: None,
         };
         if let Some(rtt) = start.round_trip {
             flow.begin(rtt);
@@ -352,9 +363,13 @@ impl Vivace {
         if tried.iter().any(|interval| interval.share_lost() > TOO_MUCH) {
             return self.give_way(rate);
         }
-        let [first, second] = &trial.intervals;
-        let found = self.utility.of(first);
-        self.seen = [found, first.gradient(), first.share_lost()];
+        let last = &trial.intervals[trial.planned - 1];
+        let found = self.utility.of(last);
+        self.judged = Some(Judged {
+            utility: found,
+            gradient: last.gradient(),
+            share_lost: last.share_lost(),
+        });
         match self.phase {
             Phase::Starting(best) => {
                 if found <= best.unwrap_or(0.0) {
@@ -363,11 +378,12 @@ impl Vivace {
                     self.set_rate(if best.is_none() { rate / 2.0 } else { rate });
                 } else if !trial.idle {
                     self.phase = Phase::Starting(Some(found));
-                    self.set_rate(first.rate);
+                    self.set_rate(last.rate);
                 }
             }
             Phase::Learning(doubted) => {
-                let Comparison { gradient, odd } = self.utility.compare(first, second);
+                let [one, other] = &trial.intervals;
+                let Comparison { gradient, odd } = self.utility.compare(one, other);
                 let gradient = match (odd, doubted) {
                     (true, None) => return self.phase = Phase::Learning(Some(gradient)),
                     (true, Some(before)) => f64::midpoint(gradient, before),
@@ -404,7 +420,7 @@ impl CongestionControl for Vivace {
         let Some(trial) = &mut self.trial else { return self.begin_trial(now, rate) };
         let left = Time(now.0.saturating_sub(rtt.0));
         if let Some(interval) = trial.holding(left) {
-            interval.hear(left, rtt, feedback.delivered());
+            interval.hear(left, rtt, feedback.delivered().saturating_sub(feedback.marked));
             interval.lose(feedback.marked);
         }
         if matches!(feedback.limited, Limited::Application | Limited::Receiver) {
@@ -486,10 +502,13 @@ impl CongestionControl for Vivace {
     }
 
     fn observe(&self, probe: &mut dyn Probe) {
-        let [utility, gradient, lost] = self.seen;
-        probe.value("rate", self.rate.unwrap_or(0.0) * self.megabits);
-        probe.value("utility", utility);
-        probe.value("gradient", gradient);
-        probe.value("lost", lost);
+        if let Some(rate) = self.rate {
+            probe.value("rate", rate * self.megabits);
+        }
+        if let Some(Judged { utility, gradient, share_lost }) = self.judged {
+            probe.value("utility", utility);
+            probe.value("gradient", gradient);
+            probe.value("lost", share_lost);
+        }
     }
 }

@@ -390,7 +390,7 @@ fn the_first_round_trip_gives_the_first_rate() {
     assert_eq!((flow.pacing(), flow.window()), (Pacing::Rate(100.0), Segments(20.0)));
 }
 
-/// What is measured while the application has too little says nothing: the start neither goes on nor ends.
+/// What goes well while the application has too little says nothing: the start neither goes on nor ends.
 #[test]
 fn it_does_not_judge_what_it_could_not_send() {
     for limited in [Limited::Application, Limited::Receiver] {
@@ -405,13 +405,55 @@ fn it_does_not_judge_what_it_could_not_send() {
     }
 }
 
-/// Marks of a router count as losses: with a twelfth of them it falls.
+/// But what goes badly does: a third of what little there was is lost.
+#[test]
+fn losses_end_the_start_of_a_flow_that_has_too_little_to_send() {
+    let mut told = Told::new(|_| (0.33, 0.0));
+    told.limited = Limited::Application;
+    told.until_it_moves();
+    assert_near(told.rate(), 3.0, 1e-9);
+    assert_eq!(told.flow.phase, Phase::Learning(None));
+}
+
+/// Marks of a router count as losses: every fourth segment marked is a quarter lost, and a Mbit/s more is worth 11.35/4 less.
 #[test]
 fn marks_count_as_losses() {
     let mut told = Told::learning(100.0, boundless);
-    told.marked = Some(12);
-    told.go_on_for(5);
-    assert!(told.rate() < 95.0, "{}", told.rate());
+    told.marked = Some(4);
+    told.until_it_moves();
+    assert_near(told.rate(), 100.0 + 0.567_88 - 2.837_5, 0.01);
+    let judged = told.flow.judged.expect("an interval was judged");
+    assert_near(judged.share_lost, 0.25, 1e-4);
+}
+
+/// Nothing is shown of an interval before one was judged, and then the one that was judged last.
+#[test]
+fn what_is_shown_is_of_the_last_interval() {
+    struct Shown(Vec<(String, f64)>);
+    impl Probe for Shown {
+        fn value(&mut self, name: &str, value: f64) {
+            self.0.push((name.to_owned(), value));
+        }
+    }
+    let shown = |flow: &Vivace| {
+        let mut shown = Shown(Vec::new());
+        flow.observe(&mut shown);
+        shown.0
+    };
+    assert_eq!(shown(&Vivace::new(&controller().defaults(), &Start::default())), []);
+    let mut told = Told::new(boundless);
+    assert_eq!(shown(&told.flow), [("rate".to_owned(), told.rate())]);
+    told.until_it_moves();
+    let utility = told.flow.judged.expect("one was judged").utility;
+    // 12^0.9
+    assert_near(utility, 9.359_7, 1e-4);
+    let expected = [("rate", told.rate()), ("utility", utility), ("gradient", 0.0), ("lost", 0.0)];
+    assert_eq!(shown(&told.flow), expected.map(|(name, value)| (name.to_owned(), value)));
+    // Of two the second, which loses a twentieth more, whichever comes first.
+    let mut told = Told::learning(100.0, |rate| (if rate > 100.0 { 0.1 } else { 0.05 }, 0.0));
+    let second = if told.pace() > 100.0 { 0.05 } else { 0.1 };
+    told.until_it_moves();
+    assert_near(told.flow.judged.expect("two were judged").share_lost, second, 1e-3);
 }
 
 /// Two segments per round trip are the least: 0.024 Mbit/s, of which an interval of ten takes half a second.
