@@ -2,9 +2,9 @@
 //!
 //! An acknowledgment has room for three. Those that had to make room for others are kept, newest last, and come back when
 //! runs become one, or nothing of them is out of order any more. A run that has grown since it was put there has other ends
-//! now, and is somewhere else: such entries are skipped when their turn comes, and removed when there is no room for more,
-//! so that a segment costs O(1) on average however many runs there are, and there is room for no more than twice the most
-//! runs there have been.
+//! now, and is somewhere else: such entries are skipped when their turn comes, and removed when there is no room for more.
+//! That sorts them, as many as half of the room at the most, so that of n runs a segment costs O(log n) on average; and there
+//! is room for no more than twice the most runs there have been, and eight.
 
 use crate::cargo::Blocks;
 use crate::runs::{Runs, SegmentRun};
