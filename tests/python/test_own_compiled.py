@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes as c
 import json
 import math
+import re
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -80,6 +81,16 @@ def test_the_structures_are_those_of_the_header(tmp_path: Path) -> None:
     told = subprocess.run([tmp_path / "told"], capture_output=True, text=True, check=True).stdout
     assert [int(line) for line in told.split()] == expected
     assert len(expected) > 150
+
+
+def test_the_functions_that_answer_nothing_are_those_of_the_simulator() -> None:
+    """In its order: an exception in one of them is told by its place."""
+    rust = (ROOT / "crates/foreign/src/abi.rs").read_text()
+    listed = re.search(r"pub const SILENT: \[&str; (\d+)\] = \[(.*?)\];", rust, re.DOTALL)
+    assert listed is not None
+    names = tuple(re.findall(r'"(\w+)"', listed[2]))
+    assert len(names) == int(listed[1])
+    assert names == _abi.SILENT
 
 
 def test_the_same_law_gives_the_same_bytes() -> None:

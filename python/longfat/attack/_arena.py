@@ -10,7 +10,7 @@ from longfat.attack._challenge import LINK, SUBJECT
 from longfat.errors import Cancelled, ScenarioError
 from longfat.scenario import Template, quantities
 from longfat.study._runner import Job, Result, Simulator, usable_cores
-from longfat.study._threads import Threads
+from longfat.study._threads import SimulationThreads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,7 +70,7 @@ class Arena:
 
     def _open(self) -> None:
         self._simulator = Simulator(None)
-        self._pool = Threads(self.cores or usable_cores())
+        self._pool = SimulationThreads(self.cores or usable_cores())
 
     def __exit__(
         self,

@@ -171,7 +171,7 @@ def _told(course: Course, run: _Run, ended: int | None) -> str:
         link = min(named, key=lambda name: (-named[name], name))
         return f"the link {shown(link)} was full."
     if run.cause == "window":
-        return f"its window was too small{_course(course, run.first, run.last, ended)}."
+        return f"its window was too small{_window_went(course, run.first, run.last, ended)}."
     if run.cause == "pacing":
         return "its pacing held back what its window allowed."
     if run.cause == "receiver":
@@ -181,7 +181,7 @@ def _told(course: Course, run: _Run, ended: int | None) -> str:
     return "it repaired losses."
 
 
-def _course(course: Course, first: int, last: int, end: int | None) -> str:
+def _window_went(course: Course, first: int, last: int, end: int | None) -> str:
     """How a window went from a row to before another one, where it was recorded, and what it met there."""
     if end is None or end <= first:
         went = _went(course.windows[first:last])

@@ -326,23 +326,25 @@ def largest(series: pl.Series) -> float:
 def in_order(
     series: pl.DataFrame, summary: dict[str, Any], most: int = len(style.COLOURS)
 ) -> pl.DataFrame:
-    """The series of the flows in the order of the scenario file, whichever started first.
-
-    Of more than `most` groups no picture has colours: the flows are then grouped by their controllers.
-    """
+    """The series of the flows in the order of the scenario file, whichever started first, in at most `most` groups."""
     told = summary["flows"]
     names = pl.Series("flow", [flow["name"] for flow in told], pl.String)
     places = pl.DataFrame({"_name": names, "_place": range(len(told))}, strict=False)
     places = places.with_columns(pl.col("_place").cast(pl.Int64))
-    if len({name.partition("[")[0] for name in names}) > most:
-        kinds = [str(flow.get("control")) for flow in told]
-        if len(set(kinds)) > most:
-            kinds = ["all"] * len(kinds)
+    if kinds := _instead_of_groups(told, most):
         places = places.with_columns(pl.Series("group", kinds, pl.String))
         series = series.drop("group", strict=False)
     named = series.with_columns(pl.col("flow").cast(pl.String).alias("_name"))
     found = named.join(places, on="_name", how="left", maintain_order="left")
     return found.sort("_place", "time_s").drop("_place", "_name")
+
+
+def _instead_of_groups(flows: list[dict[str, Any]], most: int) -> list[str]:
+    """What tells flows apart that are in more groups than a picture has colours for: their controllers, or nothing."""
+    if len({str(flow["name"]).partition("[")[0] for flow in flows}) <= most:
+        return []
+    kinds = [str(flow.get("control")) for flow in flows]
+    return kinds if len(set(kinds)) <= most else ["all"] * len(kinds)
 
 
 def until_complete(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFrame:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from longfat.errors import StudyError
 from longfat.foreign import shown
-from longfat.study import _threads
 from longfat.study._chunk import Chunk, Finished, run_chunk
 from longfat.study._runner import Simulator, usable_cores
+from longfat.study._threads import SimulationThreads
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -69,7 +69,7 @@ class Threads:
     def __init__(self, workers: int | None = None) -> None:
         """Takes so many; by default one for each core."""
         self.slots = workers or usable_cores()
-        self._pool = _threads.Threads(self.slots)
+        self._pool = SimulationThreads(self.slots)
         self._simulator = Simulator(None)
         self._done: dict[int, float] = {}
 

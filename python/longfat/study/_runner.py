@@ -28,7 +28,7 @@ from longfat.results._json import decoded
 from longfat.results._simulate import free_memory, in_bytes, simulate
 from longfat.results._table import Table
 from longfat.study._cache import Cache
-from longfat.study._threads import Threads
+from longfat.study._threads import SimulationThreads
 from longfat.units import plural
 
 if TYPE_CHECKING:
@@ -319,9 +319,9 @@ class _Batch:
         self.shares = [0.0] * len(costs)
 
     @contextmanager
-    def pool(self, workers: int | None) -> Iterator[Threads]:
+    def pool(self, workers: int | None) -> Iterator[SimulationThreads]:
         """Threads that are stopped when the block is left, however it is left."""
-        pool = Threads(workers or usable_cores())
+        pool = SimulationThreads(workers or usable_cores())
         try:
             yield pool
         finally:

@@ -14,7 +14,7 @@ _PATIENCE_S = 1.0
 """A simulation that is cancelled ends in far less, unless a controller in Python does not come back."""
 
 
-class Threads(ThreadPoolExecutor):
+class SimulationThreads(ThreadPoolExecutor):
     """Threads for simulations. Python tells only its main thread of Ctrl-C; these are told by `stop`."""
 
     def __init__(self, count: int) -> None:
