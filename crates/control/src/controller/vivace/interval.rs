@@ -18,6 +18,8 @@ pub(super) struct Interval {
     /// How many segments leave in it, if it is known: as many as its rate has.
     expected: Option<f64>,
     arrived: u64,
+    /// Of those that have arrived.
+    marked: u64,
     lost: u64,
     round_trips: Line,
 }
@@ -32,6 +34,7 @@ impl Interval {
             until,
             expected: None,
             arrived: 0,
+            marked: 0,
             lost: 0,
             round_trips: Line::default(),
         }
@@ -65,6 +68,11 @@ impl Interval {
         self.lost += segments;
     }
 
+    /// So many of its segments have arrived with a mark.
+    pub(super) fn mark(&mut self, segments: u64) {
+        self.marked += segments;
+    }
+
     /// An acknowledgment: so many of its segments have arrived; the first of them left at this time, and took so long.
     #[inline]
     pub(super) fn hear(&mut self, left: Time, rtt: Span, arrived: u64) {
@@ -85,9 +93,19 @@ impl Interval {
         if missing - found > SLACK + SLACK_SHARE * expected { missing } else { found }
     }
 
-    /// L: which share that is.
+    /// Which share that is.
     pub(super) fn share_lost(&self) -> f64 {
         self.lost() / self.known().max(1.0)
+    }
+
+    /// How many of them say that there is congestion: they are lost, or marked.
+    pub(super) fn congested(&self) -> f64 {
+        self.lost() + self.marked as f64
+    }
+
+    /// L: which share that is.
+    pub(super) fn share_congested(&self) -> f64 {
+        self.congested() / self.known().max(1.0)
     }
 
     /// dRTT/dT, in seconds per second.
@@ -216,6 +234,10 @@ mod tests {
         interval.lose(1);
         assert_eq!((interval.known(), interval.lost()), (43.0, 3.0));
         assert!((interval.share_lost() - 3.0 / 43.0).abs() < 1e-12);
+        // What has a mark has arrived.
+        interval.mark(5);
+        assert_eq!((interval.known(), interval.lost(), interval.congested()), (43.0, 3.0, 8.0));
+        assert!((interval.share_congested() - 8.0 / 43.0).abs() < 1e-12);
     }
 
     /// Of fifty segments a quarter and two, 14.5, may be unaccounted for. With one more they all count as lost, unless fewer
@@ -236,5 +258,6 @@ mod tests {
         few.excuse();
         assert_eq!((few.lost(), few.known()), (1.0, 6.0));
         assert_eq!(Interval::at(1000.0).share_lost(), 0.0, "nothing has left");
+        assert_eq!(Interval::at(1000.0).share_congested(), 0.0);
     }
 }

@@ -87,8 +87,9 @@
 //! - *Two segments per round trip* are the least.
 //! - *Where the flow has too little to send*, or the receiver bounds it, the rate may fall, the start may end, and the rate does
 //!   not rise.
-//! - *Marks* count as losses: of n segments that arrive with m marks L is m/n. A retransmission time-out halves r and ends the
-//!   start.
+//! - *Marks* cost what losses cost: of n segments that arrive with m marks L is m/n. But they are no emergency, however many they
+//!   are: these segments have arrived, and a queue that marks all of them for a while is no noise. A retransmission time-out
+//!   halves r and ends the start.
 //!
 //! # Domain
 //!
@@ -261,7 +262,8 @@ struct Judged {
     utility: f64,
     /// Of round trips, in seconds per second.
     gradient: f64,
-    share_lost: f64,
+    /// L
+    share_congested: f64,
 }
 
 /// One flow under Vivace.
@@ -368,7 +370,7 @@ impl Vivace {
         self.judged = Some(Judged {
             utility: found,
             gradient: last.gradient(),
-            share_lost: last.share_lost(),
+            share_congested: last.share_congested(),
         });
         match self.phase {
             Phase::Starting(best) => {
@@ -420,8 +422,8 @@ impl CongestionControl for Vivace {
         let Some(trial) = &mut self.trial else { return self.begin_trial(now, rate) };
         let left = Time(now.0.saturating_sub(rtt.0));
         if let Some(interval) = trial.holding(left) {
-            interval.hear(left, rtt, feedback.delivered().saturating_sub(feedback.marked));
-            interval.lose(feedback.marked);
+            interval.hear(left, rtt, feedback.delivered());
+            interval.mark(feedback.marked);
         }
         if matches!(feedback.limited, Limited::Application | Limited::Receiver) {
             trial.idle = true;
@@ -505,10 +507,10 @@ impl CongestionControl for Vivace {
         if let Some(rate) = self.rate {
             probe.value("rate", rate * self.megabits);
         }
-        if let Some(Judged { utility, gradient, share_lost }) = self.judged {
+        if let Some(Judged { utility, gradient, share_congested }) = self.judged {
             probe.value("utility", utility);
             probe.value("gradient", gradient);
-            probe.value("lost", share_lost);
+            probe.value("lost", share_congested);
         }
     }
 }

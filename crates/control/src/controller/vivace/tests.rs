@@ -423,7 +423,16 @@ fn marks_count_as_losses() {
     told.until_it_moves();
     assert_near(told.rate(), 100.0 + 0.567_88 - 2.837_5, 0.01);
     let judged = told.flow.judged.expect("an interval was judged");
-    assert_near(judged.share_lost, 0.25, 1e-4);
+    assert_near(judged.share_congested, 0.25, 1e-4);
+}
+
+/// All of them marked costs 11.35 for each Mbit/s more, bounded by 5 %, and is no emergency: they have arrived.
+#[test]
+fn marks_are_no_emergency() {
+    let mut told = Told::learning(100.0, boundless);
+    told.marked = Some(1);
+    told.until_it_moves();
+    assert_near(told.rate(), 95.0, 1e-9);
 }
 
 /// Nothing is shown of an interval before one was judged, and then the one that was judged last.
@@ -453,7 +462,7 @@ fn what_is_shown_is_of_the_last_interval() {
     let mut told = Told::learning(100.0, |rate| (if rate > 100.0 { 0.1 } else { 0.05 }, 0.0));
     let second = if told.pace() > 100.0 { 0.05 } else { 0.1 };
     told.until_it_moves();
-    assert_near(told.flow.judged.expect("two were judged").share_lost, second, 1e-3);
+    assert_near(told.flow.judged.expect("two were judged").share_congested, second, 1e-3);
 }
 
 /// Two segments per round trip are the least: 0.024 Mbit/s, of which an interval of ten takes half a second.

@@ -53,10 +53,10 @@ impl Utility {
 
     /// Of an interval.
     pub(super) fn of(&self, interval: &Interval) -> f64 {
-        self.with(interval, interval.share_lost())
+        self.with(interval, interval.share_congested())
     }
 
-    /// Of an interval, had it lost this share.
+    /// Of an interval, had it lost this share, or had marks on it.
     fn with(&self, interval: &Interval, lost: f64) -> f64 {
         self.at(interval.rate * self.megabits, interval.gradient(), lost)
     }
@@ -72,19 +72,20 @@ impl Utility {
     /// Of two intervals at different rates.
     pub(super) fn compare(&self, one: &Interval, other: &Interval) -> Comparison {
         let (slow, fast) = if one.rate < other.rate { (one, other) } else { (other, one) };
-        let mut shares = [slow, fast].map(Interval::share_lost);
-        let together = (slow.lost() + fast.lost()) / (slow.known() + fast.known()).max(1.0);
+        let mut shares = [slow, fast].map(Interval::share_congested);
+        let [less, more] = [slow, fast].map(Interval::congested);
+        let together = (less + more) / (slow.known() + fast.known()).max(1.0);
         let odd = if self.tolerant {
-            together >= MUCH && fast.lost() > 0.0 && slow.lost() > fast.lost() + MORE
+            together >= MUCH && more > 0.0 && less > more + MORE
         } else {
             shares[1] < shares[0]
         };
         if self.tolerant && together <= SHARED {
             shares = [together; 2];
         }
-        let more = self.with(fast, shares[1]) - self.with(slow, shares[0]);
+        let gain = self.with(fast, shares[1]) - self.with(slow, shares[0]);
         let faster = (fast.rate - slow.rate) * self.megabits;
-        Comparison { gradient: more / faster, odd }
+        Comparison { gradient: gain / faster, odd }
     }
 }
 
