@@ -5,7 +5,7 @@ use longfat_control::{
     Congestion, CongestionControl, Controller, Feedback, Path, Probe, Sending, Start, Wants,
 };
 use longfat_scenario::Catalogue;
-use longfat_sim::{Recording, Scenario, Simulation};
+use longfat_sim::{Options, Recording, Scenario, Simulation};
 use longfat_units::{Segments, Time};
 
 /// A window of ten. With every acknowledgment it asks for a call, a round trip ago.
@@ -52,8 +52,8 @@ impl CongestionControl for Late {
     }
 }
 
-/// Ten acknowledgments come within 10 ms of each 100.
-fn late() -> Recording {
+/// Ten acknowledgments come within 10 ms of each 100; heard one at a time, or before their time where nothing is in between.
+fn late(stepwise: bool) -> Recording {
     let mut catalogue = Catalogue::built_in();
     let build = |_: &_, _: &Start| Sending::Windowed(Box::<Late>::default());
     catalogue.add_controller(Controller::new("late", build)).expect("the name is free");
@@ -72,19 +72,23 @@ fn late() -> Recording {
         packet  = "1000 B"
     "#;
     let scenario = Scenario::read_with(&catalogue, text, "test.toml", &[], None);
-    let mut simulation = Simulation::new(&scenario.unwrap_or_else(|error| panic!("{error}")), true);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    let options = Options::default().record(true).stepwise(stepwise);
+    let mut simulation = Simulation::with_options(&scenario, options);
     while simulation.advance(100_000) {}
     simulation.finish()
 }
 
-/// It is called once for each acknowledgment, at the time of that, also where acknowledgments are heard before their time.
+/// It is called once for each acknowledgment, at the time of that, however that is heard.
 #[test]
 fn a_time_that_has_passed_is_now() {
-    let recording = late();
-    let last = |name| *numbers(&recording, "flow_series", name).last().expect("there are rows");
-    assert!(last("acknowledgments") > 150.0, "{}", last("acknowledgments"));
-    assert_eq!(last("calls"), last("acknowledgments"));
-    assert_eq!(last("at_other_times"), 0.0);
-    // Twenty windows leave within two seconds, one every 101.04 ms, and all of them arrive: calls take nothing away.
-    assert_eq!(recording.summary.flows[0].goodput_bit_s, 200.0 * 8000.0 / 2.0);
+    for stepwise in [true, false] {
+        let recording = late(stepwise);
+        let last = |name| *numbers(&recording, "flow_series", name).last().expect("there are rows");
+        assert!(last("acknowledgments") > 150.0, "{}", last("acknowledgments"));
+        assert_eq!(last("calls"), last("acknowledgments"));
+        assert_eq!(last("at_other_times"), 0.0);
+        // Twenty windows leave within two seconds, one every 101.04 ms, and all of them arrive: calls take nothing away.
+        assert_eq!(recording.summary.flows[0].goodput_bit_s, 200.0 * 8000.0 / 2.0);
+    }
 }
