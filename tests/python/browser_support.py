@@ -38,7 +38,7 @@ CHROMIUM = next(
 NO_CHROMIUM = "no Chromium was found on the path: apt-get install chromium"
 """Why tests in a browser are skipped."""
 
-_PATIENCE_MS = 10_000.0
+_PATIENCE_MS = 60_000.0
 
 
 @contextlib.contextmanager
