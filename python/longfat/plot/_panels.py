@@ -326,7 +326,7 @@ def largest(series: pl.Series) -> float:
 def in_order(
     series: pl.DataFrame, summary: dict[str, Any], most: int = len(style.COLOURS)
 ) -> pl.DataFrame:
-    """The series of the flows in the order of the scenario file, whichever started first, in at most `most` groups."""
+    """The series of the flows in the order of the scenario file, in at most `most` groups."""
     told = summary["flows"]
     names = pl.Series("flow", [flow["name"] for flow in told], pl.String)
     places = pl.DataFrame({"_name": names, "_place": range(len(told))}, strict=False)
@@ -340,7 +340,7 @@ def in_order(
 
 
 def _instead_of_groups(flows: list[dict[str, Any]], most: int) -> list[str]:
-    """What tells flows apart that are in more groups than a picture has colours for: their controllers, or nothing."""
+    """What tells flows apart that are in more groups than there are colours: their controllers, or nothing."""
     if len({str(flow["name"]).partition("[")[0] for flow in flows}) <= most:
         return []
     kinds = [str(flow.get("control")) for flow in flows]
