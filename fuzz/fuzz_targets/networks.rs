@@ -157,6 +157,7 @@ impl Choices<'_> {
                 "window_validation = \"rfc5681\"\n",
                 "window_validation = \"rfc2861\"\n",
                 "window_validation = \"rfc7661\"\n",
+                "window_validation = \"ratelimited-increase\"\n",
             ]);
             text += self.of(&["", "careful_resume = { window = 200, rtt = \"5 ms\" }\n"]);
             text += self.of(&[

@@ -10,6 +10,7 @@
 //!     losses repaired  on_recovered
 //!     idle no more     on_restart, before data leaves again
 //!     idle times       on_adjustment, if the host does not keep unused windows
+//!     unused growth    growth_limit, trim and on_pause, where the host bounds growth by what was in flight
 //!     departure        on_sent                              }
 //!     segment lost     on_lost, before on_feedback          } only for controllers that ask for it with `wants`
 //!     alarm            on_timer, when timer() said          }
@@ -19,7 +20,7 @@
 use std::fmt;
 
 use dyn_clone::DynClone;
-use longfat_units::{Probe, RouterHeader, Segments, Time};
+use longfat_units::{Probe, RouterHeader, Segments, Span, Time};
 
 use crate::{Adjustment, Congestion, Feedback, Lost, Needs, Path, Reaction, Sent};
 
@@ -40,6 +41,29 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
     /// The host asks for another window, only where the scenario tells it to. By default nothing happens: that is for
     /// controllers whose window follows from measurements of the path, which they go on with.
     fn on_adjustment(&mut self, _event: &Adjustment, _path: &Path) {}
+
+    /// How far the window may grow where no more than `used` segments have been in flight: what this controller, as it is
+    /// now, would make of a window of `used` when all of it is acknowledged as this `feedback` says, in segments. That is the function `limit()` of
+    /// draft-ietf-ccwg-ratelimited-increase, section 3, which a host asks only where the sender has less in flight than
+    /// its window allows. By default, as there: twice that in slow start, which goes on where there is no
+    /// [`Self::threshold`], and one segment more in congestion avoidance.
+    /// `None` where the window does not grow by what is acknowledged, but follows from measurements of the path, or where
+    /// routers or the controller itself bound it by what was sent.
+    fn growth_limit(&self, used: Segments, _feedback: &Feedback, _path: &Path) -> Option<Segments> {
+        let rises = self.threshold().is_none_or(|threshold| self.window() < threshold);
+        Some(Segments(if rises { 2.0 * used.0 } else { used.0 + 1.0 }))
+    }
+
+    /// Growth has gone beyond what [`Self::growth_limit`] said: the window ends there. What the controller knows from
+    /// before still holds.
+    fn trim(&mut self, event: &Adjustment, path: &Path) {
+        self.on_adjustment(event, path);
+    }
+
+    /// Nothing was in flight for so long: a clock that drives growth does not count it (RFC 9438, section 4.2). Called
+    /// before [`Self::on_restart`], only by hosts that ask for [`Self::growth_limit`]: with others no window grows on the
+    /// acknowledgment that leaves nothing in flight, and a clock can stand still from there.
+    fn on_pause(&mut self, _length: Span) {}
 
     /// Loss recovery is over, after losses or a time-out: everything that was in flight when it began is acknowledged.
     /// Called before the `on_feedback` of the acknowledgment that ends it, which may still be

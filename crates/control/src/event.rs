@@ -157,7 +157,9 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limited {
-    /// The window: the controller decides, so the window may grow.
+    /// The window: the controller decides, so the window may grow. Also where something else does, but little enough of the
+    /// window is unused that it may grow all the same
+    /// ([`growth_limit`](crate::CongestionControl::growth_limit)).
     Window,
     /// Pacing delays what the window allows; the window may grow.
     Pacing,

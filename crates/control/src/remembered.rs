@@ -128,6 +128,20 @@ impl<Rule: WindowRule> CongestionControl for Remembered<Rule> {
         self.rule.restart(event.now);
     }
 
+    fn growth_limit(&self, used: Segments, feedback: &Feedback, path: &Path) -> Option<Segments> {
+        Some(Segments(match self.phase() {
+            Phase::SlowStart => self.ramp.after_round(used.0, 1.0),
+            // A rule may remember what it is asked: this is a question only.
+            Phase::CongestionAvoidance => {
+                used.0 + used.0 * self.rule.clone().gain(used.0, feedback.now, path).max(0.0)
+            }
+        }))
+    }
+
+    fn trim(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

@@ -147,11 +147,22 @@ impl Ramp {
     /// The window after one more acknowledged segment, which by itself would add `step`.
     #[inline]
     pub fn rise(&self, window: f64, step: f64) -> f64 {
-        let step = match &self.watch {
+        (window + self.step(window, step)).min(self.threshold).min(CEILING)
+    }
+
+    /// What one more acknowledged segment, which by itself would add `step`, adds to this window wherever the threshold is.
+    #[inline]
+    pub fn step(&self, window: f64, step: f64) -> f64 {
+        match &self.watch {
             Some(watch) => step * watch.share(),
             None => self.kind.step(window, step),
-        };
-        (window + step).min(self.threshold).min(CEILING)
+        }
+    }
+
+    /// The window that slow start makes of this one when all of it is acknowledged, a segment of which would by itself
+    /// add `step`.
+    pub fn after_round(&self, window: f64, step: f64) -> f64 {
+        window + window * self.step(window, step)
     }
 
     /// Does it need to see acknowledgments?

@@ -177,6 +177,19 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
         self.ask_pacing(event.now, path);
     }
 
+    fn growth_limit(&self, used: Segments, feedback: &Feedback, path: &Path) -> Option<Segments> {
+        let spare = if feedback.spare == Some(true) { 1.0 } else { 0.0 };
+        let at = Operating { window: used, ..self.operating(feedback.now, path, spare) };
+        Some(Segments(match self.phase() {
+            Phase::SlowStart => self.ramp.after_round(used.0, self.law.slow_start(&at)),
+            Phase::CongestionAvoidance => used.0 + used.0 * self.law.gain(&at).max(0.0),
+        }))
+    }
+
+    fn trim(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

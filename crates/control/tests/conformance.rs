@@ -349,6 +349,44 @@ fn slow_start_is_that_of_the_source() {
     }
 }
 
+/// draft-ietf-ccwg-ratelimited-increase-10, section 3: limit(W) is "the maximum cwnd value the congestion control algorithm
+/// would yield by increasing for all ACKs that would be produced by successfully transmitting one window of size" W. As with
+/// the SMSS + maxFS of Reno there, each of them adds what the first does.
+#[test]
+fn growth_limits_are_what_a_round_yields() {
+    let mut without = Vec::new();
+    for controller in windowed() {
+        let name = &*controller.name;
+        let limit_of = |control: &dyn CongestionControl, used: f64| {
+            control.growth_limit(Segments(used), &ack(Time::ZERO + RTT, 1), &PATH)
+        };
+        if limit_of(&*avoiding(controller, 10.0), 10.0).is_none() {
+            without.push(name);
+            continue;
+        }
+        let hold = |mut control: Box<dyn CongestionControl>, promised: f64, what: &str| {
+            // What it measures and remembers moves on in a round, so one of the two is that of the round.
+            let window = control.window().0;
+            let before = limit_of(&*control, window).expect("it has one").0 - window;
+            let yielded = round(&mut *control, Time::ZERO);
+            let after = limit_of(&*control, window).expect("it has one").0 - window;
+            let what =
+                format!("{name}, {what} at {window}: {yielded}, limits {before} and {after}");
+            assert!(before.max(after) >= 0.97 * yielded, "{what}");
+            assert!(window < 1e3 || before.min(after) <= 1.05 * promised, "{what}");
+        };
+        for Numbers { window, grown, .. } in promises(name) {
+            hold(avoiding(controller, window), grown, "a round");
+        }
+        for window in [2.0, 1000.0] {
+            let promised = promised_in_slow_start(name, window);
+            hold(starting(controller, window), promised, "slow start");
+        }
+    }
+    // Their windows follow from what the path delivers, from routers, or have a bound of this kind of their own.
+    assert_eq!(without, ["bbr1", "bbr3", "scream", "vivace", "xcp"]);
+}
+
 #[test]
 fn one_acknowledgment_of_n_equals_n_of_one() {
     for controller in windowed() {

@@ -250,6 +250,14 @@ impl CongestionControl for Shell {
         self.0.on_adjustment(event, path);
     }
 
+    fn growth_limit(&self, used: Segments, feedback: &Feedback, path: &Path) -> Option<Segments> {
+        self.0.growth_limit(used, feedback, path)
+    }
+
+    fn trim(&mut self, event: &Adjustment, path: &Path) {
+        self.0.trim(event, path);
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         self.0.window()

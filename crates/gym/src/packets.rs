@@ -74,6 +74,10 @@ impl CongestionControl for Steered {
         });
     }
 
+    fn growth_limit(&self, _: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        None
+    }
+
     fn window(&self) -> Segments {
         self.controls.window()
     }

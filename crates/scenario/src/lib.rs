@@ -369,6 +369,9 @@ pub enum WindowValidation {
     /// RFC 7661: kept for five minutes, then halved if less than half of it was used; a reaction to congestion starts from
     /// what was used.
     Rfc7661,
+    /// It is kept, and grows at acknowledgments that find it not full as far as the most that was in flight since it last
+    /// fell allows (draft-ietf-ccwg-ratelimited-increase-10, section 3).
+    RateLimitedIncrease,
 }
 
 /// What a flow may know of its path from an earlier one (RFC 9959).
@@ -446,6 +449,7 @@ impl WindowValidation {
         ("rfc5681", Self::Rfc5681),
         ("rfc2861", Self::Rfc2861),
         ("rfc7661", Self::Rfc7661),
+        ("ratelimited-increase", Self::RateLimitedIncrease),
     ];
 }
 

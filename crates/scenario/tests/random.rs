@@ -513,7 +513,8 @@ fn host() -> impl Strategy<Value = String> {
         (2.0..1e7_f64, span(1..10_000_000_000_000))
             .prop_map(|(window, rtt)| format!("{{ window = {window}, rtt = {rtt} }}")),
     ];
-    let methods = &["\"none\"", "\"rfc5681\"", "\"rfc2861\"", "\"rfc7661\""];
+    let methods =
+        &["\"none\"", "\"rfc5681\"", "\"rfc2861\"", "\"rfc7661\"", "\"ratelimited-increase\""];
     (
         maybe("ack_every", (1_u64..=1_000_000).prop_map(|every| every.to_string())),
         maybe("ack_delay", span(1..10_000_000_000_000)),

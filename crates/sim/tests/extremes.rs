@@ -62,6 +62,7 @@ impl Choices {
                 "window_validation = \"rfc5681\"\n",
                 "window_validation = \"rfc2861\"\n",
                 "window_validation = \"rfc7661\"\n",
+                "window_validation = \"ratelimited-increase\"\n",
             ]),
             self.of(&["", "careful_resume = { window = 4000, rtt = \"4 ms\" }\n"]),
         ];

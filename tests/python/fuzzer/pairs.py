@@ -45,7 +45,7 @@ FLOW: dict[str, Sequence[Level]] = {
     "ack_every": [ABSENT, 1, 9],
     "pacing": [ABSENT, "spread", "none"],
     "send_quantum": [ABSENT, 10, "1 ms"],
-    "window_validation": [ABSENT, "rfc5681", "rfc2861", "rfc7661"],
+    "window_validation": [ABSENT, "rfc5681", "rfc2861", "rfc7661", "ratelimited-increase"],
     "careful_resume": [ABSENT, {"window": 100, "rtt": "40 ms"}],
     "max_window": [ABSENT, 1, 50],
     "receive_window": [ABSENT, "auto", "3 packets", {"kind": "sender-tuned", "scale": 3}],

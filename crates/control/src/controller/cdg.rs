@@ -327,6 +327,10 @@ impl CongestionControl for Cdg {
         self.begin_anew();
     }
 
+    fn trim(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

@@ -367,6 +367,17 @@ impl CongestionControl for Copa {
         self.velocity = Velocity::starting();
     }
 
+    fn growth_limit(&self, used: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        let used = used.0;
+        let more = self.velocity.v * self.patience();
+        let rises = self.ramp.holds(self.window);
+        Some(Segments(if rises { self.ramp.after_round(used, 1.0) } else { used + more.min(used) }))
+    }
+
+    fn trim(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

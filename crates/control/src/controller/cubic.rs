@@ -33,7 +33,9 @@
 //!   After such a slow start `cwnd_prior` is the window too, so α is 1 from the start; after a time-out it is the
 //!   window before it.
 //! - *Application-limited and idle times* do not count (sections 4.2 and 5.8): the clock of the epoch stands still from
-//!   the first acknowledgment that finds the window not fully used until the first that finds it fully used again.
+//!   the first acknowledgment that finds the window not fully used until the first that finds it fully used again. Where the
+//!   host lets a window in use only in part grow (draft-ietf-ccwg-ratelimited-increase), it runs while it may,
+//!   but not while nothing is in flight. limit(m) is then the larger of m + α and `clamp(W_cubic(t + RTT), m, 1.5 m)`.
 //! - *Time-outs* (section 4.8): the threshold becomes β times the data in flight, the window one segment.
 //! - *Marks* (section 4.6) may take the window to one segment, losses to two; the threshold stays two or more.
 //! - *Events that prove spurious* (section 4.9): the host goes back to a copy from before the event, which holds all
@@ -278,6 +280,35 @@ impl CongestionControl for Cubic {
     fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
         self.window = self.ramp.adjust(event);
         self.epoch = None;
+    }
+
+    fn growth_limit(&self, used: Segments, feedback: &Feedback, path: &Path) -> Option<Segments> {
+        let used = used.0;
+        if self.ramp.holds(self.window) {
+            return Some(Segments(self.ramp.after_round(used, 1.0)));
+        }
+        let w_est = self.epoch.as_ref().map_or(self.window, |epoch| epoch.w_est);
+        let alpha = if w_est < self.cwnd_prior { self.alpha } else { 1.0 };
+        let least = used + used * self.least_growth;
+        let Some(epoch) = &self.epoch else { return Some(Segments(least.max(used + alpha))) };
+        let t = seconds(epoch.untested_since.unwrap_or(feedback.now).since(epoch.start));
+        let cubic = epoch.w_cubic(t + seconds(path.rtt), self.c).clamp(used, 1.5 * used);
+        Some(Segments(cubic.max(used + alpha).max(least)))
+    }
+
+    fn on_pause(&mut self, length: Span) {
+        if let Some(epoch) = &mut self.epoch
+            && epoch.untested_since.is_none()
+        {
+            epoch.start += length;
+        }
+    }
+
+    fn trim(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+        if let Some(epoch) = &mut self.epoch {
+            epoch.w_est = epoch.w_est.min(self.window);
+        }
     }
 
     #[inline]

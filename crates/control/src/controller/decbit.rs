@@ -195,6 +195,10 @@ impl CongestionControl for DecBit {
         self.move_to(first_window(event.window));
     }
 
+    fn growth_limit(&self, used: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        Some(Segments(used.0 + self.alpha))
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         // Signed: processors convert that in one instruction.

@@ -206,6 +206,21 @@ impl CongestionControl for Fast {
         self.rest();
     }
 
+    fn growth_limit(&self, used: Segments, _: &Feedback, path: &Path) -> Option<Segments> {
+        let used = used.0;
+        if self.ramp.holds(self.window) {
+            return Some(Segments(self.ramp.after_round(used, 1.0)));
+        }
+        let base = path.base_rtt.0 as f64;
+        let share = self.average.map_or(1.0, |average| (base / average).min(1.0));
+        let goal = f64::midpoint(used * share + self.alpha, used);
+        Some(Segments(goal.clamp(used, 2.0 * used)))
+    }
+
+    fn trim(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

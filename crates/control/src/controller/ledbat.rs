@@ -192,6 +192,10 @@ impl CongestionControl for Ledbat {
         self.window = first_window(event.window);
     }
 
+    fn growth_limit(&self, used: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        Some(Segments(used.0 + self.gain.min(ALLOWED_INCREASE)))
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

@@ -213,6 +213,15 @@ impl CongestionControl for LedbatPlusPlus {
         self.window = self.ramp.adjust(event);
     }
 
+    fn growth_limit(&self, used: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        let used = used.0;
+        Some(Segments(if self.ramp.holds(self.window) {
+            self.ramp.after_round(used, self.gain())
+        } else {
+            used + self.gain()
+        }))
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

@@ -241,6 +241,19 @@ impl CongestionControl for Prague {
         self.taken = None;
     }
 
+    fn trim(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+    }
+
+    fn growth_limit(&self, used: Segments, _: &Feedback, path: &Path) -> Option<Segments> {
+        let used = used.0;
+        Some(Segments(if self.rises() {
+            self.ramp.after_round(used, 1.0)
+        } else {
+            used + self.per_round(path.rtt)
+        }))
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window.max(1.0))

@@ -383,6 +383,10 @@ impl CongestionControl for Scream {
         self.window = first_window(event.window);
     }
 
+    fn growth_limit(&self, _: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        None
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

@@ -219,6 +219,17 @@ impl CongestionControl for Vcp {
         self.window = first_window(event.window);
     }
 
+    fn growth_limit(&self, used: Segments, feedback: &Feedback, _: &Path) -> Option<Segments> {
+        let used = used.0;
+        let additive = used + self.additive.min(used);
+        let hears = feedback.now >= self.deaf_until;
+        Some(Segments(if hears {
+            additive.max(used + used * self.multiplicative)
+        } else {
+            additive
+        }))
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

@@ -291,6 +291,10 @@ impl CongestionControl for Vegas {
         self.step = Gradual::default();
     }
 
+    fn trim(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

@@ -175,6 +175,10 @@ impl CongestionControl for Learned {
         self.until = Some(self.next(now, path.rtt));
     }
 
+    fn growth_limit(&self, _: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        None
+    }
+
     fn window(&self) -> Segments {
         self.controls.window()
     }

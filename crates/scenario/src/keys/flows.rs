@@ -179,7 +179,13 @@ pub(crate) const TRANSPORT: [Key; 23] = [
     ),
     K::new(
         "window_validation",
-        &[Word("none"), Word("rfc5681"), Word("rfc2861"), Word("rfc7661")],
+        &[
+            Word("none"),
+            Word("rfc5681"),
+            Word("rfc2861"),
+            Word("rfc7661"),
+            Word("ratelimited-increase"),
+        ],
         NONE,
         "what becomes of a window that is not used: it is kept, or see [Unused windows](#unused-windows)",
     ),

@@ -361,6 +361,11 @@ impl Sender {
     /// Adds the feedback that only some controllers ask for.
     #[inline]
     pub(super) fn add_extras(&mut self, feedback: &mut Feedback) {
+        if matches!(feedback.limited, Limited::Application | Limited::Receiver)
+            && self.may_grow_unused(feedback)
+        {
+            feedback.limited = Limited::Window;
+        }
         if feedback.limited.may_grow() && !self.may_grow() {
             feedback.limited = Limited::Application;
         }

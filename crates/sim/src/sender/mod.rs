@@ -10,6 +10,7 @@ mod bursts;
 mod by_time;
 mod delivery;
 mod duplicates;
+mod increase;
 mod input;
 mod limits;
 mod losses;
@@ -41,6 +42,7 @@ use allowance::Allowance;
 pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
+use increase::Increase;
 pub(crate) use limits::LimitedFor;
 use limits::Limits;
 pub(crate) use measure::SenderCounts;
@@ -296,6 +298,8 @@ struct Extras {
     reduction: Option<Reduction>,
     /// What becomes of an unused window.
     validation: Option<Validation>,
+    /// How far a window grows that is not full.
+    increase: Option<Increase>,
     /// What is made of an earlier flow.
     resume: Option<Resume>,
     /// The last reaction, if it may still prove needless and be undone; with [`Rack`].
@@ -331,12 +335,14 @@ impl Extras {
         let window = config.receive_window.as_ref();
         let allowance = window.map(|window| Allowance::new(**window, packet));
         let validation = Validation::new(config.window_validation, initial);
+        let grows_unused = config.window_validation == WindowValidation::RateLimitedIncrease;
+        let increase = grows_unused.then(|| Increase::new(initial));
         let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
         let wants_nothing =
             (Wants { pacing: false, router_header: false, ..wants }) == Wants::NOTHING;
         let hears_more = allowance.is_some() || config.counts_marks;
         let finds_losses = rack.is_some() || numbers.is_some();
-        let validates = validation.is_some() || resume.is_some();
+        let validates = validation.is_some() || increase.is_some() || resume.is_some();
         let noted = (config.traced == Tracing::InDetail).then(Noted::default);
         let waits = config.delay_percentiles.then(Durations::of_flow);
         let watched = noted.is_some() || waits.is_some();
@@ -359,6 +365,7 @@ impl Extras {
             numbers,
             reduction: None,
             validation,
+            increase,
             resume,
             undo: None,
             timed_out: None,
@@ -669,6 +676,9 @@ impl Sender {
 
     /// There will be something to send again.
     fn restart(&mut self, now: Time) {
+        if self.extras.as_ref().is_some_and(|extras| extras.increase.is_some()) {
+            self.control.on_pause(now.since(self.timer.idle_since()));
+        }
         self.control.on_restart(now, self.timer.path());
         let paces = self.extras.as_ref().is_some_and(|extras| extras.wants.pacing);
         if paces && self.config.pacing.is_none() {

@@ -21,7 +21,7 @@ impl Extras {
     /// Does anything here change windows?
     #[inline]
     pub(super) fn resizes(&self) -> bool {
-        self.validation.is_some() || self.resume.is_some()
+        self.validation.is_some() || self.increase.is_some() || self.resume.is_some()
     }
 }
 
@@ -52,6 +52,9 @@ impl Sender {
         }
         let (usage, in_flight, allowed) = (self.usage(now), self.flight(), self.allowed);
         let Some(extras) = &mut self.extras else { return };
+        if let Some(increase) = &mut extras.increase {
+            increase.see(usage.window, in_flight);
+        }
         let unused = extras.validation.as_mut().and_then(|it| it.on_sent(&usage, again));
         let known =
             extras.resume.as_mut().and_then(|it| it.on_sent(usage.next, in_flight, allowed));
@@ -65,12 +68,38 @@ impl Sender {
         resume.is_none_or(Resume::may_grow)
     }
 
+    /// May the window grow at an acknowledgment that finds it not full, as far as what was in flight is concerned?
+    pub(super) fn may_grow_unused(&mut self, feedback: &Feedback) -> bool {
+        let Some(extras) = &mut self.extras else { return false };
+        let Some(increase) = &mut extras.increase else { return false };
+        let used = increase.most_in_flight();
+        let limit = self.control.growth_limit(used, feedback, self.timer.path());
+        increase.may_grow(self.control.window().0, limit)
+    }
+
+    /// The controller has been told of an acknowledgment that found the window not full.
+    fn end_growth(&mut self, now: Time) {
+        let (window, in_flight) = (self.control.window().0, self.flight());
+        let Some(extras) = &mut self.extras else { return };
+        let Some(increase) = &mut extras.increase else { return };
+        let excess = increase.excess(window);
+        increase.see(excess.unwrap_or(window), in_flight);
+        let Some(window) = excess else { return };
+        let event = Adjustment { now, window: Segments(window), threshold: None };
+        self.control.trim(&event, self.timer.path());
+        self.heed_control(now);
+    }
+
     /// The controller has been told of an acknowledgment.
     pub(super) fn resize_after_ack(&mut self, feedback: &Feedback) {
-        if !self.resizes() || feedback.delivered() == 0 {
+        if !self.resizes() {
             return;
         }
         let now = feedback.now;
+        self.end_growth(now);
+        if feedback.delivered() == 0 {
+            return;
+        }
         let (usage, open) = (self.usage(now), self.is_open());
         let arrival = Arrival {
             now,

@@ -1,5 +1,6 @@
 //! Loss repair, checked by hand: a sender and a receiver over a wire of constant delay that loses the segments listed.
 
+mod increase;
 mod numbered;
 mod pacing;
 mod rack;
@@ -248,28 +249,32 @@ impl<S: Sends> Dialogue<S> {
 
     /// Runs until nothing more happens, or until `until`.
     fn run(&mut self, until: Span) {
-        loop {
-            let ack_at = self.acks.front().map_or(Time::NEVER, |(time, _)| *time);
-            let paced = self.sender.pace_deadline().unwrap_or(Time::NEVER);
-            let alarm = self.sender.alarm();
-            let next = ack_at.min(self.sender.deadline()).min(paced).min(alarm);
-            if next == Time::NEVER || next > Time::ZERO + until {
-                return;
-            }
-            self.now = next;
-            if next == alarm && next < ack_at {
-                self.sender.on_alarm(next);
-            } else if next == paced && next < ack_at {
-                // Pacing alone released something.
-            } else if ack_at <= self.sender.deadline() {
-                let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");
-                let cargo = ack.cargo().map(|handle| self.hold.take(handle));
-                self.sender.on_ack(self.now, &ack, cargo.as_ref());
-            } else {
-                self.sender.on_timeout(self.now);
-            }
-            self.send();
+        while self.step(until) {}
+    }
+
+    /// Handles what happens next, unless that is nothing or after `until`. Was there anything?
+    fn step(&mut self, until: Span) -> bool {
+        let ack_at = self.acks.front().map_or(Time::NEVER, |(time, _)| *time);
+        let paced = self.sender.pace_deadline().unwrap_or(Time::NEVER);
+        let alarm = self.sender.alarm();
+        let next = ack_at.min(self.sender.deadline()).min(paced).min(alarm);
+        if next == Time::NEVER || next > Time::ZERO + until {
+            return false;
         }
+        self.now = next;
+        if next == alarm && next < ack_at {
+            self.sender.on_alarm(next);
+        } else if next == paced && next < ack_at {
+            // Pacing alone released something.
+        } else if ack_at <= self.sender.deadline() {
+            let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");
+            let cargo = ack.cargo().map(|handle| self.hold.take(handle));
+            self.sender.on_ack(self.now, &ack, cargo.as_ref());
+        } else {
+            self.sender.on_timeout(self.now);
+        }
+        self.send();
+        true
     }
 
     fn retransmissions(&self) -> Vec<(u64, u64)> {

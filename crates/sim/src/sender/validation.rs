@@ -12,7 +12,8 @@
 //!                                                                carried
 //! ```
 //!
-//! That a window must not grow while it is not full holds for every flow, and needs nothing of this. IW is the initial
+//! That a window must not grow while it is not full holds for every flow but those with `"ratelimited-increase"`
+//! ([`Increase`]), and needs nothing of this. IW is the initial
 //! window. RFC 2861 and RFC 7661 keep the threshold at no less than 3/4 of the window that they reduce.
 //!
 //! pipeACK is the largest number of segments acknowledged in a round trip, over the last three round trips or second,
@@ -24,6 +25,8 @@
 //! - RFC 2861 halves down to one segment. As in Linux, halving ends at the restart window of RFC 5681.
 //! - RFC 7661 takes half of what was carried at congestion, which is Reno's reaction; here each controller has its own.
 //! - RFC 7661 has a timer for the five minutes. Here the first departure or acknowledgment after them counts.
+//!
+//! [`Increase`]: super::increase::Increase
 
 use longfat_scenario::WindowValidation;
 use longfat_units::{Segments, Span, Time};
@@ -125,7 +128,7 @@ impl Validation {
     /// For a flow with this initial window, if anything is to be done at all.
     pub(super) fn new(how: WindowValidation, initial: f64) -> Option<Self> {
         let method = match how {
-            WindowValidation::None => return None,
+            WindowValidation::None | WindowValidation::RateLimitedIncrease => return None,
             WindowValidation::Rfc5681 => Method::Restart,
             WindowValidation::Rfc2861 => Method::Decay(Decay::default()),
             WindowValidation::Rfc7661 => Method::PipeAck(PipeAck::default()),

@@ -356,7 +356,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
     let host = (
         select(&["", "ack_every = 1\n", "ack_every = 5\nack_delay = \"25 ms\"\n"][..]),
         select(&["", "", "send_quantum = 3\n", "send_quantum = \"2 ms\"\n"][..]),
-        select(&["none", "none", "rfc5681", "rfc2861", "rfc7661"][..]),
+        select(&["none", "none", "rfc5681", "rfc2861", "rfc7661", "ratelimited-increase"][..]),
         select(&["", "", "careful_resume = { window = 150, rtt = \"60 ms\" }\n"][..]),
     );
     let application = of(select(APPLICATIONS.to_vec()));

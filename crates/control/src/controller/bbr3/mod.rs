@@ -462,6 +462,10 @@ impl CongestionControl for Bbr3 {
         }
     }
 
+    fn growth_limit(&self, _: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        None
+    }
+
     fn window(&self) -> Segments {
         Segments(self.window)
     }

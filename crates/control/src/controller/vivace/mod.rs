@@ -485,6 +485,10 @@ impl CongestionControl for Vivace {
         }
     }
 
+    fn growth_limit(&self, _: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
+        None
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         Segments(self.window)

@@ -16,7 +16,7 @@ fn flow(start: &Start, how: WindowValidation, segments: u64, lost: &[u64]) -> Di
 
 impl Dialogue {
     /// At this time, in milliseconds, so many more segments are there to be sent. Returns how many leave at once.
-    fn offer(&mut self, millis: u64, segments: u64) -> usize {
+    pub(super) fn offer(&mut self, millis: u64, segments: u64) -> usize {
         self.run(Span::from_millis(millis));
         self.now = Time::ZERO + Span::from_millis(millis);
         self.sender.write(self.now, segments);
