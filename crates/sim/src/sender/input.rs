@@ -292,7 +292,6 @@ impl Sender {
         }
         if marked > 0 {
             let answers = match self.config.reaction {
-                Reaction::PerMark if recovery_begins => 0,
                 Reaction::PerMark => marked,
                 _ => u64::from(self.once.mark_counts(number)),
             };

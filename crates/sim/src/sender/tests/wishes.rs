@@ -256,6 +256,26 @@ fn a_loss_is_answered_after_a_mark_of_its_window_where_losses_count_apart() {
 }
 
 #[test]
+fn each_mark_is_answered_whatever_comes_with_it() {
+    // As above: 10 to 14 are acknowledged, then come the blocks 16 to 19, of which 18 shows that 15 is lost. What answered the
+    // marks before it has answered that loss, but not the mark of 18.
+    let (control, told) = Recorder::wanting(Wants::NOTHING);
+    let config = SenderConfig {
+        counts_marks: true,
+        reaction: Reaction::PerMark,
+        ..config(Recovery::Sack, None, 1000)
+    };
+    let sender = Sender::new(config, Box::new(control), Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, Some(1000), true, &[15]);
+    dialogue.marking = true;
+    dialogue.run(Span::from_millis(250));
+    assert_eq!(dialogue.retransmissions(), [(200, 15)]);
+    let told = told.lock().expect("one thread");
+    let answers: Vec<Cause> = told.congestion.iter().map(|it| it.cause).collect();
+    assert_eq!(answers, [Cause::Mark; 9]);
+}
+
+#[test]
 fn two_losses_of_a_window_are_answered_once_where_losses_count_apart() {
     // Ten in flight, and 12 and 14 are lost in the second window: 17 is the third segment above 12, and 18 above 14.
     let (control, told) = Recorder::wanting(Wants::NOTHING);
