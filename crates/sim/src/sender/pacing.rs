@@ -186,8 +186,7 @@ impl Pacer {
         if !self.quantum.is_one() {
             return self.space_group(now, spacing);
         }
-        self.next = self.next.max(now).saturating_add(spacing);
-        self.until = self.next;
+        self.until = now.saturating_add(spacing);
     }
 
     /// The same if it leaves as part of a group.
