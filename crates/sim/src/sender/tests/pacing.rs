@@ -194,6 +194,30 @@ fn repairs_belong_to_no_block_and_congestion_ends_it() {
     assert!(!pacer.holds(millis(10)), "switched off, nothing waits");
 }
 
+#[test]
+fn a_block_begins_anew_after_congestion_and_after_other_pacing() {
+    // One of a block of two has left when congestion ends it: two more make the next one, which lasts until 53 ms.
+    let mut pacer = Pacer::new(Some(SendQuantum::Packets(4)), 1000);
+    pacer.set(Pacing::Blocks(2));
+    pacer.leave(millis(0), true, 4.0, 4, RTT);
+    pacer.congestion();
+    for at in [3, 4] {
+        assert!(!pacer.holds(millis(at)));
+        pacer.leave(millis(at), true, 4.0, 4, RTT);
+    }
+    assert!(pacer.holds(millis(52)) && !pacer.holds(millis(53)));
+    // One of a group of four has left at ten packets per second. The next group would begin at 400 ms; a block is none.
+    let mut pacer = Pacer::new(Some(SendQuantum::Packets(4)), 1000);
+    pacer.set(Pacing::Rate(10.0));
+    pacer.leave(millis(0), true, 4.0, 4, RTT);
+    pacer.set(Pacing::LooseBlocks(2));
+    for at in [1, 2] {
+        assert!(!pacer.holds(millis(at)));
+        pacer.leave(millis(at), true, 4.0, 4, RTT);
+    }
+    assert!(pacer.holds(millis(50)) && !pacer.holds(millis(51)));
+}
+
 /// When each of `count` packets leaves that are sent as soon as this pacer lets them, in milliseconds.
 fn grouped(quantum: SendQuantum, rate: f64, count: usize) -> Vec<u64> {
     let mut pacer = Pacer::new(Some(quantum), 1000);

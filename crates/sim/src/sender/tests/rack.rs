@@ -313,6 +313,26 @@ fn a_lost_tail_is_probed_after_a_recovery_too() {
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(100, 2), (500, 19)]);
     assert_eq!(wire.sender.measured().timeouts, 0);
+    // Or an echo comes with the only acknowledgment (section 7.2): what it leaves in flight is probed two round trips later.
+    let mut sender = Sender::new(rack(10), reno_avoiding(10.0), Time::ZERO);
+    while sender.poll(Time::ZERO).is_some() {}
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    let flags = Flags::ACK.with(Flags::ECHO);
+    sender.on_ack(at(100), &Packet { number: 8, flags, ..Packet::default() }, None);
+    assert!(sender.poll(at(100)).is_none());
+    assert_eq!(sender.alarm(), at(300));
+}
+
+#[test]
+fn what_acknowledges_nothing_does_not_put_a_probe_off() {
+    // Section 7.2. The last of ten is lost, the others are acknowledged at 100 ms. At 250 ms that is repeated.
+    let mut wire = Wire::new(10.0, rack(10), &[9], &[]);
+    wire.run(250);
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    let again = Packet { number: 9, sent: at(150), ..Packet::default() };
+    wire.sender.on_ack(at(250), &again, None);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(300, 9)]);
 }
 
 #[test]
@@ -382,6 +402,41 @@ fn a_loss_that_a_probe_repairs_is_a_sign_of_congestion() {
     // receiver reports it as a duplicate.
     assert_eq!(reductions_after_a_probe(&[9], &[]), 1);
     assert_eq!(reductions_after_a_probe(&[], &[(9, 250)]), 0);
+}
+
+#[test]
+fn a_loss_that_a_mark_has_answered_is_not_answered_again_when_a_probe_repairs_it() {
+    // RFC 3168, section 6.1.2: one reaction per window of data. An echo comes at 150 ms, when everything has left. 9 is lost;
+    // its probe repairs it, as shows at 500 ms with the next segment.
+    let mut wire = Wire::new(10.0, rack(10), &[9], &[]);
+    wire.run(150);
+    let echo = Packet { number: 9, flags: Flags::default().with(Flags::ECHO), ..Packet::default() };
+    wire.sender.on_ack(Time::ZERO + Span::from_millis(150), &echo, None);
+    assert_eq!(wire.sender.measured().congestion_events, 1);
+    wire.run(450);
+    assert_eq!(wire.retransmissions(), [(300, 9)]);
+    (wire.sender.limit, wire.sender.sendable) = (20, 20);
+    wire.send();
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+    assert_eq!(wire.sender.measured().congestion_events, 1);
+}
+
+#[test]
+fn the_answer_to_what_a_probe_has_repaired_is_not_undone() {
+    // At 500 ms the acknowledgment of 10 shows that the probe for 9 was needed. 12 of the same window takes 20 ms longer, and
+    // with block 15 a recovery begins that has no answer of its own. The original of 12 refutes it, and nothing else.
+    let mut wire = Wire::new(10.0, rack(10), &[9], &[(12, 20)]);
+    wire.run(450);
+    (wire.sender.limit, wire.sender.sendable) = (20, 20);
+    wire.send();
+    wire.run(510);
+    assert_eq!(wire.retransmissions(), [(300, 9), (500, 12)]);
+    let halved = wire.window();
+    assert!(halved < 6.0, "window {halved}");
+    wire.run(520);
+    assert!(wire.sender.unacknowledged == 20);
+    assert!(wire.window() < 1.1 * halved, "window {} after {halved}", wire.window());
 }
 
 #[test]
@@ -475,6 +530,18 @@ fn after_a_burst_of_losses_each_arrival_releases_one_and_later_two() {
     let counts = wire.sender.measured();
     assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
     assert!(wire.sender.is_done());
+}
+
+#[test]
+fn an_acknowledgment_that_shows_a_further_loss_releases_no_more_than_it_delivers() {
+    // RFC 9937, `safeACK`. As above, but 21 is lost, which left at 100 ms just before the first copies. At 200 ms the
+    // acknowledgment of 0 advances, and shows that: it releases one, those of 1 and 2 two each, after the one for block 20.
+    let lost: Vec<u64> = (0..15).chain([21]).collect();
+    let mut wire = Wire::new(20.0, rack(200), &lost, &[]);
+    wire.run(250);
+    let again = wire.retransmissions();
+    let expected = [100, 100, 100, 200, 200, 200, 200, 200, 200];
+    assert_eq!(again, expected.into_iter().zip(0..).collect::<Vec<_>>());
 }
 
 #[test]
@@ -643,6 +710,20 @@ fn a_time_out_that_was_none_is_undone() {
 }
 
 #[test]
+fn of_several_time_outs_the_first_is_undone() {
+    // RFC 3522, section 3.2: what is compared is the time of the first retransmission. The same, but all arrive at 1250 ms and
+    // the copy of 600 ms much later: the timer, twice as long now, expires at 1200 ms again. The window is what it was before
+    // the first time-out.
+    let late = (10..20).map(|segment| (segment, 1100)).chain([(20, 900), (10, 5000)]);
+    let mut wire = Wire::new(10.0, rack(1000), &[], &late.collect::<Vec<_>>());
+    wire.run(1_240);
+    assert_eq!((wire.sender.measured().timeouts, wire.window()), (2, 1.0));
+    wire.run(1_320);
+    assert_eq!(wire.sender.state, State::Open);
+    assert!((wire.window() - 142_f64.sqrt()).abs() < 0.01, "window {}", wire.window());
+}
+
+#[test]
 fn a_block_from_before_a_time_out_does_not_undo_it() {
     // RFC 3522: only what is acknowledged in order tells. 10 is lost; at 650 ms the block of 11 comes, which had left
     // before the time-out as well.
@@ -651,6 +732,23 @@ fn a_block_from_before_a_time_out_does_not_undo_it() {
     assert_eq!(wire.sender.measured().timeouts, 1);
     assert_eq!((wire.window(), wire.sender.scoreboard.sacked()), (1.0, 10));
     assert!(matches!(wire.sender.state, State::GoBack { .. }));
+}
+
+#[test]
+fn a_block_from_after_a_time_out_does_not_make_it_needed() {
+    // RFC 3522: nor does a block tell that. 10 takes 650 ms longer, its copies much longer, and 11 to 20 are lost. The window
+    // stays 10: at 700 ms come the blocks of the copies from 600 ms, and at 850 ms the first 10. 19 is missing again.
+    let (recorder, _) = Recorder::wanting(Wants { pacing: true, ..Wants::NOTHING });
+    let lost: Vec<u64> = (11..=20).chain([19]).collect();
+    let late = [(10, 650), (10, 5000), (10, 5000), (10, 5000)];
+    let mut wire = Wire::of(Box::new(recorder), rack(1000), &lost, &late);
+    wire.run(840);
+    assert_eq!(wire.sender.measured().timeouts, 1);
+    assert!(wire.sender.scoreboard.sacked() > 0);
+    assert!(matches!(wire.sender.state, State::GoBack { .. }));
+    wire.run(850);
+    assert!(wire.sender.unacknowledged < 20);
+    assert!(!matches!(wire.sender.state, State::GoBack { .. }), "{:?}", wire.sender.state);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Repairs without a clock (RFC 6675, RFC 6582), checked by hand: what leaves again, and what duplicates may say.
 
-use longfat_control::Start;
+use longfat_control::{Pacing, Start};
 use longfat_scenario::{Recovery, RtoRestart};
 use longfat_units::{Segments, Span, Time};
 
-use super::super::{Sender, SenderConfig, Sends};
+use super::super::{Sender, SenderConfig, Sends, Tracing};
 use super::{Dialogue, config, windowed};
 use crate::packet::{Flags, Packet};
 
@@ -92,4 +92,47 @@ fn a_flow_that_is_stopped_is_done_when_all_that_has_left_is_acknowledged() {
     assert!(dialogue.sender.is_done());
     let new = dialogue.log.iter().filter(|sent| !sent.2).count();
     assert_eq!(new, left, "5 leaves again, and nothing new");
+}
+
+#[test]
+fn duplicates_do_not_raise_the_window_until_a_time_out_is_repaired() {
+    // RFC 6582, section 3.2, step 3: only in fast recovery. All ten are lost, and 9 twice: after the time-out at 1 s the last
+    // copies, 7 to 9, leave at 1.3 s with 10 and 11, and at 1.4 s the acknowledgments of 7 and 8 let new segments go. What
+    // these cause at 1.5 s are duplicates of segments that left after all copies, and nothing leaves for them.
+    let lost: Vec<u64> = (0..10).chain([9]).collect();
+    let mut dialogue = Dialogue::with(Recovery::NewReno, 10.0, 200, &lost);
+    dialogue.run(Span::from_millis(1450));
+    let new: Vec<_> = dialogue.log[10..].iter().filter(|sent| !sent.2).map(|it| it.0).collect();
+    assert!(new.starts_with(&[1300, 1300, 1400]), "{new:?}");
+    let left = dialogue.log.len();
+    dialogue.run(Span::from_millis(1590));
+    assert_eq!(dialogue.log[left..], []);
+    dialogue.run(Span::from_seconds(10));
+    assert_eq!(dialogue.sender.measured().timeouts, 2);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn who_traces_a_flow_hears_of_what_a_time_out_takes_for_lost() {
+    // Ten leave, and nothing comes back. Reno wants to hear of no loss itself.
+    let config = SenderConfig { traced: Tracing::InDetail, ..config(Recovery::Sack, None, 10) };
+    let mut sender = Sender::new(config, windowed("reno", &avoiding(10.0)), Time::ZERO);
+    assert_eq!(std::iter::from_fn(|| sender.poll(Time::ZERO)).count(), 10);
+    sender.on_timeout(Time::ZERO + Span::from_seconds(1));
+    assert_eq!(sender.take_lost(), (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn after_a_time_out_no_retransmission_restarts_the_timer() {
+    // RFC 6675, section 6, speaks of recoveries. Ten packets per second, and the first four are lost, 1 twice. 0 leaves again
+    // at 1 s; its acknowledgment sets the timer of 100 + 4·50 ms at 1.1 s, and 1 and 2 leave, 100 ms apart. The block of 2 at
+    // 1.3 s lets 3 go, and acknowledges nothing.
+    let config = SenderConfig {
+        rto_restart: RtoRestart::Each,
+        ..config(Recovery::Sack, Some(Pacing::Rate(10.0)), 4)
+    };
+    let mut dialogue = Dialogue::of("reno", &avoiding(4.0), config, &[0, 1, 2, 3, 1]);
+    dialogue.run(Span::from_millis(1450));
+    let expected = [(1000, 0), (1100, 1), (1200, 2), (1300, 3), (1400, 1)];
+    assert_eq!(dialogue.retransmissions(), expected);
 }

@@ -10,6 +10,7 @@ use longfat_units::{Segments, Span, Time};
 
 use super::super::{Sender, SenderConfig, Sends};
 use super::{Dialogue, config};
+use crate::packet::Packet;
 use longfat_scenario::Recovery;
 
 /// Everything a controller was told.
@@ -362,11 +363,39 @@ fn a_time_out_that_was_none_is_told_to_those_who_ask() {
     let told = format!("{:?}", dialogue.sender.control());
     assert!(told.contains("spurious: Some(Timeout)"), "{told}");
 
+    // Nothing is told to those who do not.
+    let deaf = Wants { spurious: false, ..EVERYTHING };
+    let (mut dialogue, _) = listen(|it| it.wants = deaf, Recovery::Sack, 1000, &[], 50);
+    for (time, _) in &mut dialogue.acks {
+        *time = Time::ZERO + Span::from_millis(1050);
+    }
+    dialogue.run(Span::from_millis(1060));
+    assert_eq!(dialogue.sender.measured().timeouts, 1);
+    assert!(!format!("{:?}", dialogue.sender.control()).contains("spurious: Some"));
+
     // A window that is really lost: nothing is reported as spurious.
     let all: Vec<u64> = (0..10).collect();
     let (_, told) = listen(|_| {}, Recovery::Sack, 1000, &all, 3000);
     assert_eq!(told.congestion[0].cause, Cause::Timeout);
     assert!(told.feedback.iter().all(|it| it.spurious.is_none()));
+}
+
+#[test]
+fn the_first_progress_alone_tells_whether_a_time_out_was_needed() {
+    // RFC 3522, section 3.2: what acknowledges the retransmission decides, and that is the copy of 0. That the first 1, which
+    // had left before, arrives after it says nothing.
+    let (control, told) = Recorder::of_everything();
+    let mut sender = Sender::new(config(Recovery::Sack, None, 1000), Box::new(control), Time::ZERO);
+    while sender.poll(Time::ZERO).is_some() {}
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    sender.on_timeout(at(1000));
+    assert_eq!(sender.poll(at(1000)).map(|packet| packet.number), Some(0));
+    for (millis, number, sent) in [(1100, 1, at(1000)), (1110, 2, Time::ZERO)] {
+        sender.on_ack(at(millis), &Packet { number, sent, ..Packet::default() }, None);
+    }
+    let told = told.lock().expect("one thread");
+    let spurious: Vec<_> = told.feedback.iter().map(|it| (it.acked, it.spurious)).collect();
+    assert_eq!(spurious, [(1, None), (1, None)]);
 }
 
 #[test]
