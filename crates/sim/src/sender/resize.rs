@@ -70,11 +70,14 @@ impl Sender {
 
     /// May the window grow at an acknowledgment that finds it not full, as far as what was in flight is concerned?
     pub(super) fn may_grow_unused(&mut self, feedback: &Feedback) -> bool {
+        let (window, in_flight) = (self.control.window().0, self.flight());
         let Some(extras) = &mut self.extras else { return false };
         let Some(increase) = &mut extras.increase else { return false };
+        // It may have fallen after the last acknowledgment, and nothing has left since.
+        increase.see(window, in_flight);
         let used = increase.most_in_flight();
         let limit = self.control.growth_limit(used, feedback, self.timer.path());
-        increase.may_grow(self.control.window().0, limit)
+        increase.may_grow(window, limit)
     }
 
     /// The controller has been told of an acknowledgment that found the window not full.

@@ -116,6 +116,25 @@ fn after_a_reduction_the_next_flight_counts() {
 }
 
 #[test]
+fn a_reduction_counts_though_nothing_leaves_after_it() {
+    // 20 leave, and one at 200 ms, which is lost. A probe repairs it; five more leave with that. The acknowledgment of the probe
+    // lets the window grow to limit(20), 21, and halves it, which calls for no retransmission. Those of the five follow.
+    let start =
+        Start { window: Segments(20.0), threshold: Some(Segments(2.0)), ..Start::default() };
+    let window_validation = RateLimitedIncrease;
+    let config = SenderConfig { window_validation, ..config(Recovery::Rack, None, 20) };
+    let mut dialogue = Dialogue::of("reno", &start, config, &[20]);
+    assert_eq!(dialogue.offer(200, 1), 1);
+    while dialogue.retransmissions().is_empty() {
+        assert!(dialogue.step(Span::from_seconds(2)));
+    }
+    let [(probe, 20)] = dialogue.retransmissions()[..] else { panic!("it is sent once more") };
+    assert_eq!(dialogue.offer(probe, 5), 5);
+    dialogue.run(Span::from_millis(probe + 150));
+    assert_eq!(dialogue.window(), 10.5);
+}
+
+#[test]
 fn a_bound_on_what_is_in_flight_is_like_a_lack_of_data() {
     // Slow start from two with five in flight at most: 2 · 5, and without the rule no more than what is found full.
     let window_of = |how| {
