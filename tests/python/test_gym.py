@@ -408,6 +408,52 @@ def test_rewards_that_are_none_are_refused(given: Any) -> None:
         env.reset(seed=1)
 
 
+@pytest.mark.parametrize(
+    ("key", "given", "said"),
+    [
+        ("interval", "long", "the argument `interval` is wrong: Expected `float`, got `str`"),
+        ("history", 1.5, "the argument `history` is wrong: Expected `int`, got `float`"),
+        ("action", {"set": "rate"}, "the argument `action` is wrong: there is no key `set`"),
+    ],
+)
+def test_keywords_are_blamed_for_themselves(
+    key: str, given: object, said: str, tmp_path: Path
+) -> None:
+    scenario, environment = tmp_path / "path.toml", tmp_path / "env.toml"
+    scenario.write_text(PATH, "utf-8")
+    environment.write_text('scenario = "path.toml"\nagents = ["agent"]\n', "utf-8")
+    for source in (scenario, environment):
+        with pytest.raises(GymError) as error:
+            Env(source, **{**AGENT, key: given})
+        assert str(error.value).startswith(said)
+    environment.write_text('scenario = "path.toml"\nagents = 3\n', "utf-8")
+    with pytest.raises(GymError, match=r"env\.toml: .*`agents`"):
+        Env(environment, interval=2.0)
+
+
+def test_seeds_may_be_an_array() -> None:
+    envs = VectorEnv(PATH, num_envs=2, **AGENT)
+    by_list = [envs.reset(seed=[4, 9]), *(envs.step(np.zeros((2, 1))) for _ in range(3))]
+    by_array = [envs.reset(seed=np.array([4, 9])), *(envs.step(np.zeros((2, 1))) for _ in range(3))]
+    for one, other in zip(by_list, by_array, strict=True):
+        assert np.array_equal(one[0], other[0])
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (np.arange(3), "3 seeds were given for 2 scenarios"),
+        (np.array([[1, 2]]), r"shape \(1, 2\): give a number, or one axis"),
+        (np.array([0.5, 1.0]), "0.5.* is no seed: a seed is a whole number from 0 up"),
+        ([1, -1], "-1 is no seed"),
+        (1.5, "`seed` is 1.5: give a whole number"),
+    ],
+)
+def test_seeds_that_are_none_are_refused(seed: Any, said: str) -> None:
+    with pytest.raises(GymError, match=said):
+        VectorEnv(PATH, num_envs=2, **AGENT).reset(seed=seed)
+
+
 def test_without_gymnasium_the_remedy_is_told() -> None:
     code = "import sys; sys.modules['gymnasium'] = None; import longfat, longfat.gym"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -474,6 +520,23 @@ def test_a_file_that_is_no_policy_is_refused(tmp_path: Path) -> None:
             Policy.read(file)
     with pytest.raises(GymError, match="observes 3 numbers at a time"):
         policy().decide([0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        # As many numbers in all as two observations have.
+        (np.zeros((3, 2)), r"have the shape \(3, 2\): give an array whose last axis has 3"),
+        (np.zeros(6), r"have the shape \(6,\)"),
+        (3.0, r"have the shape \(\)"),
+        ("far", "was not given numbers"),
+    ],
+)
+def test_observations_of_another_shape_are_refused(given: Any, said: str) -> None:
+    with pytest.raises(GymError, match=f"`trained` observes 3 numbers at a time, and .*{said}"):
+        policy().decide(given)
+    assert policy().decide(np.zeros((2, 5, 3))).shape == (2, 5, 1)
+    assert policy().decide(np.zeros((0, 3))).shape == (0, 1)
 
 
 def test_the_example_trains(tmp_path: Path) -> None:

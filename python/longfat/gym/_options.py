@@ -194,11 +194,30 @@ def options(source: Source, given: Mapping[str, Any]) -> tuple[Options, Source]:
     try:
         made = msgspec.convert(told, Options, strict=True)
     except msgspec.ValidationError as error:
-        raise GymError(where + _in_words(error)) from error
+        raise _wrong(told, asked, where, error) from error
     if found:
         inner = found["scenario"]
         scenario = inner if isinstance(inner, Mapping) else folder / str(inner)
     return made, scenario
+
+
+def _wrong(
+    told: Mapping[str, Any], asked: Mapping[str, Any], where: str, error: msgspec.ValidationError
+) -> GymError:
+    """Where a setting comes from that is wrong: a keyword, or else the file."""
+    for key in asked:
+        if own := _fault(key, told[key]):
+            return GymError(f"the argument `{key}` is wrong: {_in_words(own)}")
+    return GymError(where + _in_words(error))
+
+
+def _fault(key: str, value: object) -> msgspec.ValidationError | None:
+    """What is wrong with a setting, whatever the others are."""
+    try:
+        msgspec.convert({"scenario": "", key: value}, Options, strict=True)
+    except msgspec.ValidationError as error:
+        return error
+    return None
 
 
 def _parsed(text: str) -> dict[str, Any]:

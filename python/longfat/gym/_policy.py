@@ -201,8 +201,21 @@ class Policy:
         """The actions for one observation or for many, with an axis for the action at the end.
 
         Raises:
-            GymError: An observation has not as many numbers as the policy observes.
+            GymError: They are no numbers, or the last axis has not as many as the policy observes.
         """
-        given = np.ascontiguousarray(observations, dtype=np.float32)
+        needed = len(self._table["observe"]) * int(self._table["history"])
+        try:
+            given = np.asarray(observations, dtype=np.float32, order="C")
+        except (TypeError, ValueError) as error:
+            message = f"`{self.name}` observes {needed} numbers at a time, and was not given numbers: {error}"
+            raise GymError(message) from error
+        if given.ndim == 0 or given.shape[-1] != needed:
+            message = (
+                f"`{self.name}` observes {needed} numbers at a time, and the observations have the shape "
+                f"{given.shape}: give an array whose last axis has {needed}, as ({needed},) or (..., {needed})"
+            )
+            raise GymError(message)
+        if not given.size:
+            return np.empty((*given.shape[:-1], 1))
         actions = np.frombuffer(self._compiled.decide(given.tobytes()), np.float64)
         return np.array(actions).reshape(*given.shape[:-1], 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,11 @@ from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
 from longfat.errors import GymError
+from longfat.foreign import shown
 from longfat.gym._core import Core
 from longfat.gym._single import SEEDS, refuse_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
@@ -89,26 +89,28 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
     def reset(
         self,
         *,
-        seed: int | Sequence[int | None] | None = None,
+        seed: int | Sequence[int | None] | NDArray[np.integer[Any]] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begins an episode in every environment.
 
         Args:
-            seed: That of the first scenario; the others have those that follow. Or a list of them.
+            seed: That of the first scenario; the others have those that follow. Or a list or an array of
+                them, with one for each scenario. Whole numbers from 0 up; None goes on with what was there.
             options: None are known.
 
         Raises:
-            GymError: What was drawn makes no scenario, or an option is unknown.
+            GymError: A seed is none, there are not as many as scenarios, what was drawn makes no scenario, or
+                an option is unknown.
         """
         count = self._core.count
         refuse_options(options)
         if seed is None or isinstance(seed, (int, np.integer)):
-            first = None if seed is None else int(seed)
+            first = None if seed is None else _seed(seed)
             super().reset(seed=first)
             seeds: list[int | None] = [None if first is None else first + i for i in range(count)]
         else:
-            seeds = list(seed)
+            seeds = _seeds(seed)
             if len(seeds) != count:
                 message = (
                     f"{len(seeds)} seeds were given for {count} scenarios: one for each is needed"
@@ -189,3 +191,32 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
             told["drawn"] = drawn
             told["_drawn"] = np.array([value is not None for value in drawn])
         return told
+
+
+def _seeds(given: object) -> list[int | None]:
+    """Seeds as a list: NumPy's numbers are no seeds to Gymnasium.
+
+    Raises:
+        GymError: They are no list, or one of them is no seed.
+    """
+    if isinstance(given, np.ndarray) and given.ndim != 1:
+        message = f"`seed` is an array of shape {given.shape}: give a number, or one axis of seeds"
+        raise GymError(message)
+    if isinstance(given, str) or not isinstance(given, (np.ndarray, Sequence)):
+        message = (
+            f"`seed` is {shown(repr(given))}: give a whole number from 0 up, or a list of them"
+        )
+        raise GymError(message)
+    return [None if each is None else _seed(each) for each in given]
+
+
+def _seed(given: object) -> int:
+    """A seed.
+
+    Raises:
+        GymError: It is no whole number from 0 up.
+    """
+    if isinstance(given, (int, np.integer)) and given >= 0:
+        return int(given)
+    message = f"{shown(repr(given))} is no seed: a seed is a whole number from 0 up"
+    raise GymError(message)
