@@ -567,3 +567,15 @@ def test_help_tells_what_a_class_is_told(name: str) -> None:
     assert public == set(listed)
     assert all(listed.values())
     assert {each: inspect.getdoc(getattr(compiled, each)) for each in public} == listed
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({3: 1}, "3 in `parameters` of Odd is no name for a parameter: names are text"),
+        (["gain"], r"`parameters` of Odd is \['gain'\]: it is a dictionary with defaults by name"),
+    ],
+)
+def test_parameters_without_names_are_refused(parameters: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        longfat.run(SMALL, set=CHOSEN, controllers=[variant("Odd", parameters=parameters)])

@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,11 +24,12 @@ from longfat._longfat import (
     Start,
     class_controller,
 )
+from longfat.foreign import shown
 from longfat.own._compile import Parameter
 from longfat.own._digest import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from types import CodeType
 
 __all__ = [
@@ -145,7 +147,7 @@ class Controller(ControllerBase):
         key = (cls, name, digest(cls))
         with _making:
             if key not in _handles:
-                given = [_parameter(name, *each) for each in dict(cls.parameters).items()]
+                given = [_parameter(name, key, each) for key, each in _parameters(cls).items()]
                 _handles[key] = class_controller(cls, name, given, key[2])
             return _handles[key]
 
@@ -165,6 +167,29 @@ def _check_beginning(cls: type) -> None:
             f"`__init__(self, start, p)` would be: {error}"
         )
         raise TypeError(message) from None
+
+
+def _parameters(cls: type[Controller]) -> dict[str, Any]:
+    """The parameters of a class by name.
+
+    Raises:
+        TypeError: They are no dictionary, or something in it has a name that is no text.
+    """
+    told: object = cls.parameters
+    if not isinstance(told, Mapping):
+        message = (
+            f"`parameters` of {cls.__name__} is {shown(repr(told))}: it is a dictionary with defaults by "
+            'name, such as {"gain": 1.0}'
+        )
+        raise TypeError(message)
+    for key in told:
+        if not isinstance(key, str):
+            message = (
+                f"{shown(repr(key))} in `parameters` of {cls.__name__} is no name for a parameter: names are "
+                'text, as in {"gain": 1.0}'
+            )
+            raise TypeError(message)
+    return dict(told)
 
 
 def kebab(name: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from longfat.foreign import shown
 from longfat.own._compile import Compiler, Parameter, code_digest, parameter
 
 if TYPE_CHECKING:
@@ -80,9 +81,12 @@ class Compiled:
         if not _NAME.fullmatch(name):
             message = f"{name!r} is no name for a {self.what}: letters, digits, - and _ are allowed"
             raise ValueError(message)
-        for key in parameters:
-            if not key.isidentifier():
-                message = f"`{key}` of the {self.what} `{name}` is no name for a parameter"
+        names: Iterable[Any] = parameters
+        for key in names:
+            if not isinstance(key, str) or not key.isidentifier():
+                message = (
+                    f"`{shown(str(key))}` of the {self.what} `{name}` is no name for a parameter"
+                )
                 raise ValueError(message)
         self.name = name
         self.parameters: dict[str, Parameter] = {
