@@ -277,3 +277,14 @@ def test_a_parameter_without_a_default_has_values_that_it_may_have(tmp_path: Pat
         (law,) = [each for each in found if each.name == "c-aimd"]
         checked = package.check(law, cases=30)
         assert len(checked.broken) == promises, str(checked)
+
+
+def test_a_directory_is_no_library_and_no_file(longfat: Command, tmp_path: Path) -> None:
+    for name, said in {
+        "rules.so": "is a directory: a library is a file",
+        "rules.py:mine": "is a directory: name a file in it",
+    }.items():
+        (tmp_path / name.split(":")[0]).mkdir()
+        done = longfat("check", str(tmp_path / name), "--allow-code")
+        assert done.returncode == 2
+        assert said in " ".join(done.stderr.split())

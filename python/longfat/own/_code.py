@@ -188,6 +188,9 @@ def _split(place: str) -> tuple[str, str]:
 
 def _from_library(place: str, kind: Kind) -> Own:
     path, name = _split(place)
+    if Path(path).is_dir():
+        message = f"`{shown(path)}` is a directory: a library is a file, such as one that a compiler writes"
+        raise ValueError(message)
     if not Path(path).is_file():
         message = "there is no such file beside the scenario file, nor in the working directory"
         raise ValueError(message)
@@ -258,6 +261,9 @@ def _loaded(path: Path) -> ModuleType:
     """A file as a module. It is run again when its content has changed."""
     try:
         content = path.read_bytes()
+    except IsADirectoryError as error:
+        message = f"`{shown(str(path))}` is a directory: name a file in it, such as `mine.py`"
+        raise ValueError(message) from error
     except OSError as error:
         message = "there is no such file beside the scenario file, nor in the working directory"
         raise ValueError(message) from error
