@@ -10,6 +10,7 @@ import io
 import json
 import re
 import shutil
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,11 @@ from longfat.results._saved import SavedRun
 from longfat.study import study as run_study
 from page_support import evaluation, write_evaluate_json
 from support import ROOT, SMALL
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from longfat.page._charts import Numbers
@@ -675,6 +681,20 @@ def test_percentiles_of_delay_are_compared_where_a_run_has_them(own_folder: Path
     assert without.strip() == "–"
     assert float(with_.removesuffix(" ms")) == pytest.approx(1e3 * mean, rel=0.01)
     assert not any("p90" in row[1] for row in read_runs(folders[:1] * 2).flows.rows)
+
+
+@pytest.mark.parametrize("name", ["small", "cellular", "parking-lot", "browsers", "cake-hosts"])
+def test_settings_are_read_from_the_averages_as_the_scenario_has_them(
+    name: str, own_folder: Path
+) -> None:
+    source = SMALL if name == "small" else ROOT / f"scenarios/{name}.toml"
+    folder = package.run(source, set={"duration": "12 s", "warmup": "1 s"}).save(own_folder / "run")
+    written = tomllib.loads((folder / "scenario.toml").read_text("utf-8"))
+    told = SavedRun(folder).summary["scenario"]
+    assert {key: each for key, each in told.items() if each != []} == written
+    settings = read_runs([folder, folder]).set_to[0]
+    assert settings["duration"] == "12 s"
+    assert {key.split(".")[0] for key in settings} == set(written)
 
 
 def test_a_link_that_follows_a_trace_is_told_by_its_mean(own_folder: Path) -> None:
