@@ -358,15 +358,14 @@ impl Sender {
     }
 
     /// Adds the feedback that only some controllers ask for.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "on the way of every acknowledgment that some of them hear"
+    )]
+    #[inline(always)]
     pub(super) fn add_extras(&mut self, feedback: &mut Feedback) {
-        if matches!(feedback.limited, Limited::Application | Limited::Receiver)
-            && self.may_grow_unused(feedback)
-        {
-            feedback.limited = Limited::Window;
-        }
-        if feedback.limited.may_grow() && !self.may_grow() {
-            feedback.limited = Limited::Application;
+        if self.resizes() {
+            feedback.limited = self.limit_growth(feedback);
         }
         let least = self.timer.path().base_rtt;
         let Some(extras) = &mut self.extras else { return };

@@ -4,7 +4,7 @@
 //! [`Validation`]: super::validation::Validation
 //! [`Resume`]: super::resume::Resume
 
-use longfat_control::{Adjustment, Cause, Feedback};
+use longfat_control::{Adjustment, Cause, Feedback, Limited};
 use longfat_units::{Segments, Time};
 
 use super::resume::{Arrival, Resume};
@@ -27,7 +27,8 @@ impl Extras {
 
 impl Sender {
     /// Does anything change windows?
-    fn resizes(&self) -> bool {
+    #[inline]
+    pub(super) fn resizes(&self) -> bool {
         self.extras.as_ref().is_some_and(|extras| extras.resizes())
     }
 
@@ -62,14 +63,22 @@ impl Sender {
         self.resize(now, known);
     }
 
-    /// May the window grow, as far as known windows are concerned?
-    pub(super) fn may_grow(&self) -> bool {
+    /// What limits the growth of the window, where anything here does, besides what the acknowledgment says.
+    #[inline(never)]
+    pub(super) fn limit_growth(&mut self, feedback: &Feedback) -> Limited {
+        let limited = match feedback.limited {
+            Limited::Application | Limited::Receiver if self.may_grow_unused(feedback) => {
+                Limited::Window
+            }
+            other => other,
+        };
         let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
-        resume.is_none_or(Resume::may_grow)
+        let confirmed = resume.is_none_or(Resume::may_grow);
+        if limited.may_grow() && !confirmed { Limited::Application } else { limited }
     }
 
     /// May the window grow at an acknowledgment that finds it not full, as far as what was in flight is concerned?
-    pub(super) fn may_grow_unused(&mut self, feedback: &Feedback) -> bool {
+    fn may_grow_unused(&mut self, feedback: &Feedback) -> bool {
         let (window, in_flight) = (self.control.window().0, self.flight());
         let Some(extras) = &mut self.extras else { return false };
         let Some(increase) = &mut extras.increase else { return false };
