@@ -42,13 +42,13 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
     /// controllers whose window follows from measurements of the path, which they go on with.
     fn on_adjustment(&mut self, _event: &Adjustment, _path: &Path) {}
 
-    /// How far the window may grow where no more than `used` segments have been in flight: what this controller, as it is
-    /// now, would make of a window of `used` when all of it is acknowledged as this `feedback` says, in segments. That is the function `limit()` of
-    /// draft-ietf-ccwg-ratelimited-increase, section 3, which a host asks only where the sender has less in flight than
-    /// its window allows. By default, as there: twice that in slow start, which goes on where there is no
-    /// [`Self::threshold`], and one segment more in congestion avoidance.
-    /// `None` where the window does not grow by what is acknowledged, but follows from measurements of the path, or where
-    /// routers or the controller itself bound it by what was sent.
+    /// How far the window may grow where no more than `used` segments have been in flight, in segments: what this controller,
+    /// as it is now, would make of a window of `used` when all of it is acknowledged as this `feedback` says. That is the
+    /// function `limit()` of draft-ietf-ccwg-ratelimited-increase-10, section 3, which a host asks for only where the sender
+    /// has less in flight than its window allows. By default, as there: twice that in slow start, which goes on where there
+    /// is no [`Self::threshold`], and one segment more in congestion avoidance. `None` where the window does not grow by what
+    /// is acknowledged, but follows from measurements of the path, or where routers or the controller itself bound it by what
+    /// was sent.
     fn growth_limit(&self, used: Segments, _feedback: &Feedback, _path: &Path) -> Option<Segments> {
         let rises = self.threshold().is_none_or(|threshold| self.window() < threshold);
         Some(Segments(if rises { 2.0 * used.0 } else { used.0 + 1.0 }))
