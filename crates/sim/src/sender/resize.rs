@@ -1,6 +1,7 @@
-//! Changes of the window that are no reaction to congestion: unused windows ([`Validation`]), and windows known from an
-//! earlier flow ([`Resume`]).
+//! Changes of the window that are no reaction to congestion: unused windows ([`Validation`]), the growth of such ([`Increase`]),
+//! and windows known from an earlier flow ([`Resume`]).
 //!
+//! [`Increase`]: super::increase::Increase
 //! [`Validation`]: super::validation::Validation
 //! [`Resume`]: super::resume::Resume
 
@@ -63,7 +64,8 @@ impl Sender {
         self.resize(now, known);
     }
 
-    /// What limits the growth of the window, where anything here does, besides what the acknowledgment says.
+    /// What limits a flow whose window is changed here: a window that is not full may grow all the same, and one that is not
+    /// confirmed may not.
     #[inline(never)]
     pub(super) fn limit_growth(&mut self, feedback: &Feedback) -> Limited {
         let limited = match feedback.limited {
