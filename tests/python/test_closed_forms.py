@@ -73,6 +73,7 @@ def test_laws_give_the_numbers_of_their_sources() -> None:
 # Queues
 
 
+@pytest.mark.long
 def test_packets_that_arrive_at_random_wait_as_in_a_textbook() -> None:
     for found in run(queues((0.3, 0.6), seconds=600), 6):
         agrees(found, within=0.02)
@@ -95,6 +96,7 @@ def test_an_experiment_that_is_wrong_would_be_found() -> None:
 # Sharing
 
 
+@pytest.mark.long
 def test_transfers_with_large_windows_share_the_processor() -> None:
     equal, exponential = run(shares((0.5,), seconds=500)[:2], 6)
     agrees(equal, within=0.02)
