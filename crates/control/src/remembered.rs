@@ -123,8 +123,8 @@ impl<Rule: WindowRule> CongestionControl for Remembered<Rule> {
         }
     }
 
-    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
-        self.window = self.ramp.adjust(event);
+    fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
+        self.trim(event, path);
         self.rule.restart(event.now);
     }
 

@@ -172,7 +172,7 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
     }
 
     fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
-        self.window = self.ramp.adjust(event);
+        self.trim(event, path);
         self.epoch_window = (!self.ramp.holds(self.window)).then_some(self.window);
         self.ask_pacing(event.now, path);
     }

@@ -322,8 +322,8 @@ impl CongestionControl for Cdg {
         }
     }
 
-    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
-        self.window = self.ramp.adjust(event);
+    fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
+        self.trim(event, path);
         self.begin_anew();
     }
 

@@ -270,6 +270,12 @@ impl Copa {
         self.inverse.unwrap_or(self.default_inverse)
     }
 
+    /// v/δ: what a round trip adds or takes.
+    #[inline]
+    fn per_round(&self) -> f64 {
+        self.velocity.v * self.patience()
+    }
+
     /// Takes in a round trip. Returns `RTTstanding` and `d_q`.
     #[inline]
     fn measure(&mut self, now: Time, rtt: Span, path: &Path) -> Option<(Span, Span)> {
@@ -341,7 +347,7 @@ impl CongestionControl for Copa {
                 let direction = if below { Direction::Up } else { Direction::Down };
                 self.velocity.head(direction, self.window);
             }
-            let step = self.velocity.v * self.patience();
+            let step = self.per_round();
             if !below {
                 self.window = (self.window - step / self.window).max(FLOOR);
                 self.ramp.leave(self.window);
@@ -362,16 +368,19 @@ impl CongestionControl for Copa {
         }
     }
 
-    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
-        self.window = self.ramp.adjust(event);
+    fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
+        self.trim(event, path);
         self.velocity = Velocity::starting();
     }
 
     fn growth_limit(&self, used: Segments, _: &Feedback, _: &Path) -> Option<Segments> {
         let used = used.0;
-        let more = self.velocity.v * self.patience();
         let rises = self.ramp.holds(self.window);
-        Some(Segments(if rises { self.ramp.after_round(used, 1.0) } else { used + more.min(used) }))
+        Some(Segments(if rises {
+            self.ramp.after_round(used, 1.0)
+        } else {
+            used + self.per_round().min(used)
+        }))
     }
 
     fn trim(&mut self, event: &Adjustment, _: &Path) {

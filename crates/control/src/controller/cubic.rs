@@ -277,8 +277,8 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
-        self.window = self.ramp.adjust(event);
+    fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
+        self.trim(event, path);
         self.epoch = None;
     }
 

@@ -133,13 +133,15 @@ impl Fast {
             return;
         }
         let Some(average) = self.average else { return };
-        let goal = f64::midpoint(
-            self.before * (base.0 as f64 / average).min(1.0) + self.alpha,
-            self.window,
-        );
+        let goal = self.goal(self.before, self.window, average, base);
         self.before = self.window;
         let change = goal.min(2.0 * self.window) - self.window;
         self.change = Gradual::over(change, self.window);
+    }
+
+    /// What a round trip makes of a window that was `before` in the last one, where round trips take `average`.
+    fn goal(&self, before: f64, window: f64, average: f64, base: Span) -> f64 {
+        f64::midpoint(before * (base.0 as f64 / average).min(1.0) + self.alpha, window)
     }
 
     /// A new window, from which nothing has been learned yet.
@@ -201,8 +203,8 @@ impl CongestionControl for Fast {
         }
     }
 
-    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
-        self.window = self.ramp.adjust(event);
+    fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
+        self.trim(event, path);
         self.rest();
     }
 
@@ -211,9 +213,8 @@ impl CongestionControl for Fast {
         if self.ramp.holds(self.window) {
             return Some(Segments(self.ramp.after_round(used, 1.0)));
         }
-        let base = path.base_rtt.0 as f64;
-        let share = self.average.map_or(1.0, |average| (base / average).min(1.0));
-        let goal = f64::midpoint(used * share + self.alpha, used);
+        let base = path.base_rtt;
+        let goal = self.goal(used, used, self.average.unwrap_or(base.0 as f64), base);
         Some(Segments(goal.clamp(used, 2.0 * used)))
     }
 

@@ -236,8 +236,8 @@ impl CongestionControl for Prague {
         }
     }
 
-    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
-        self.window = self.ramp.adjust(event);
+    fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
+        self.trim(event, path);
         self.taken = None;
     }
 
