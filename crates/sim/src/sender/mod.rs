@@ -610,13 +610,13 @@ impl Sender {
         self.heed_reduction();
     }
 
-    /// Asks the controller when it wants to be called, and RACK when to look for losses. What the controller names may have
-    /// passed: that is now, which lies ahead of the clock where an acknowledgment is heard early.
+    /// Asks the controller when it wants to be called, and RACK when to look for losses. What has passed is now, which lies
+    /// ahead of the clock where an acknowledgment is heard early.
     fn set_alarm(&mut self, now: Time) {
         let Some(extras) = &self.extras else { return };
         let wanted = if extras.wants.timer { self.control.timer() } else { None };
         let look = extras.rack.as_ref().map_or(Time::NEVER, Rack::deadline);
-        self.alarm = wanted.map_or(Time::NEVER, |time| time.max(now)).min(look);
+        self.alarm = wanted.unwrap_or(Time::NEVER).min(look).max(now);
     }
 
     /// What a packet leaving now carries for routers, and for the receiver to time it by.
