@@ -272,7 +272,8 @@ typedef struct longfat_controller {
   /* The slow-start threshold in segments; NaN: none. For the host, which may look at it. */
   double (*threshold)(const void *state, const double *p);
   /* The host asks for another window: of one that is not used, or that has grown further than what was in flight allows,
-   * which is twice that below the threshold, and a segment more above it (window_validation in the scenario). */
+   * which is twice that below the threshold or without one, and a segment more above it (window_validation in the
+   * scenario). */
   void (*on_adjustment)(void *state, const longfat_adjustment *event, const longfat_path *path, const double *p);
   /* All that was in flight when recovery began is acknowledged. on_feedback follows, in which limited may still be
    * LONGFAT_BY_RECOVERY: no window grows on that acknowledgment. */

@@ -66,7 +66,7 @@ fn a_shallow_buffer_is_as_good_as_a_deep_one() {
     }
 }
 
-/// Four flows fill less than a third of the buffer.
+/// Four flows fill a fifth of the buffer, between a tenth and three tenths of it.
 #[test]
 fn four_flows_keep_a_fifth_of_the_buffer() {
     let queues = [1, 2, 3].map(|seed| {
@@ -79,8 +79,8 @@ fn four_flows_keep_a_fifth_of_the_buffer() {
     assert!((0.1..0.3).contains(&mean), "{queues:?}");
 }
 
-/// Random losses as the authors' program bears them: a hundredth and a fiftieth take next to nothing. By the text alone the rate
-/// falls to a half and to a fifth: what speaks for the faster rate by chance is looked at again.
+/// Random losses as the authors' program bears them: a hundredth and a fiftieth take next to nothing. By the text alone the
+/// rate falls to a half and to a fifth: what speaks for the faster rate by chance is looked at again.
 #[test]
 fn random_losses_are_borne_by_the_rules_of_the_program_alone() {
     for (loss, program, text) in [(0.01, 94.0, 53.0), (0.02, 90.0, 18.0)] {

@@ -19,8 +19,8 @@
 //!
 //! How the draft is read where it leaves a choice:
 //! - The rule bounds growth, and takes nothing: where the limit lies below the window, as where slow start ends at a window
-//!   of 2 m, or after a reduction with little in flight, the window is kept. Section 3 says so itself: there is no way
-//!   to reduce it here, which is what RFC 7661 is for.
+//!   of 2 m, or after a reduction with little in flight, the window is kept. To the letter ("MUST cap cwnd") it would be cut
+//!   to m + 1 there, by an acknowledgment and without congestion; to reduce what is not used section 3 leaves to RFC 7661.
 //! - `FlightSize` is what counts against the window: with selective acknowledgments or numbered packets what is in flight
 //!   (RFC 6675, pipe; RFC 9002, bytes in flight), since that is what leaves a part of it unused.
 //! - A reduction that proves needless and is undone has been one, and maxFS starts again.

@@ -1,5 +1,5 @@
-//! Changes of the window that are no reaction to congestion: unused windows ([`Validation`]), the growth of such ([`Increase`]),
-//! and windows known from an earlier flow ([`Resume`]).
+//! Changes of the window that are no reaction to congestion: unused windows ([`Validation`]), the growth of such
+//! ([`Increase`]), and windows known from an earlier flow ([`Resume`]).
 //!
 //! [`Increase`]: super::increase::Increase
 //! [`Validation`]: super::validation::Validation

@@ -85,18 +85,19 @@
 //!   not above zero (the authors' branch master begins with zero), half of it is where learning begins.
 //! - *The window* is twice what the rate needs in a smoothed round trip, and stops a sender that hears nothing.
 //! - *Two segments per round trip* are the least.
-//! - *Where the flow has too little to send*, or the receiver bounds it, the rate may fall, the start may end, and the rate does
-//!   not rise.
-//! - *Marks* cost what losses cost: of n segments that arrive with m marks L is m/n. But they are no emergency, however many they
-//!   are: these segments have arrived, and a queue that marks all of them for a while is no noise. A retransmission time-out
-//!   halves r and ends the start.
+//! - *Where the flow has too little to send*, or the receiver bounds it, the rate may fall, the start may end, and the rate
+//!   does not rise.
+//! - *Marks* cost what losses cost: of n segments that arrive with m marks L is m/n, where receivers count marks (Accurate
+//!   ECN). A classic echo comes with each acknowledgment until the sender has answered, so one mark counts for about a round
+//!   trip of them. Marks are no emergency, however many they are: these segments have arrived.
+//! - *A retransmission time-out* halves r and ends the start.
 //!
 //! # Domain
 //!
 //! θ₀ and the segments that an interval needs are absolute, so there are rates that it was made for: of Mbit/s to some
 //! Gbit/s. At 1 Gbit/s a step that is not amplified is 0.45 Mbit/s in three round trips, and only m and ω make it
-//! go: what the start leaves, up to half of the link, takes some thirty steps, and thirteen times as many at 100 Gbit/s. At 1 Mbit/s
-//! the ten segments of an interval tell losses in steps of 10 %.
+//! go: what the start leaves, up to half of the link, takes some thirty steps, and thirteen times as many at 100 Gbit/s. At
+//! 1 Mbit/s the ten segments of an interval tell losses in steps of 10 %.
 //!
 //! # What the paper says
 //!

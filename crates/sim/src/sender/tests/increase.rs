@@ -117,8 +117,9 @@ fn after_a_reduction_the_next_flight_counts() {
 
 #[test]
 fn a_reduction_counts_though_nothing_leaves_after_it() {
-    // 20 leave, and one at 200 ms, which is lost. A probe repairs it; five more leave with that. The acknowledgment of the probe
-    // lets the window grow to limit(20), 21, and halves it, which calls for no retransmission. Those of the five follow.
+    // 20 leave, and one at 200 ms, which is lost. A probe repairs it; five more leave with that. The acknowledgment of the
+    // probe lets the window grow to limit(20), 21, and halves it, which calls for no retransmission. Those of the five
+    // follow.
     let start =
         Start { window: Segments(20.0), threshold: Some(Segments(2.0)), ..Start::default() };
     let window_validation = RateLimitedIncrease;
