@@ -1,6 +1,6 @@
 //! What the paper of PCC Vivace claims, in whole runs.
 
-use crate::support::run;
+use crate::support::{numbers, record, run};
 use longfat_sim::summary::Summary;
 
 /// So many flows on 100 Mbit/s and 30 ms that come one after the other, the path of the paper's figures.
@@ -90,4 +90,42 @@ fn random_losses_are_borne_by_the_rules_of_the_program_alone() {
         assert!((reading - text).abs() < 8.0, "{reading} Mbit/s at {loss}, by the text");
         assert!(ours > 10.0 * reno, "{ours} Mbit/s at {loss}, and Reno {reno}");
     }
+}
+
+/// What it takes for congestion is the share of packets that a router marks or drops. Told that there were marks and not how
+/// many, it would be a round trip of them for each.
+#[test]
+fn marks_count_as_often_as_a_router_marks() {
+    let recording = record(
+        r#"
+        duration = "40 s"
+        warmup   = "10 s"
+        sample   = "50 ms"
+        observe  = true
+        [link.path]
+        rate   = "100 Mbit/s"
+        delay  = "5 ms"
+        buffer = "1 bdp"
+        bdp    = "80 ms"
+        queue  = { kind = "red", min = "0.1 bdp", max = "0.3 bdp", weight = 0.002, gentle = true, ecn = true }
+        [[flow]]
+        name    = "flow"
+        count   = 4
+        control = "vivace"
+        path    = ["path"]
+        rtt     = "40 ms"
+        start   = { uniform = ["0 s", "5 s"] }
+        "#,
+        true,
+    );
+    let times = numbers(&recording, "flow_series", "time_s");
+    let seen = numbers(&recording, "flow_series", "lost");
+    let seen: Vec<f64> =
+        times.iter().zip(seen).filter(|row| *row.0 > 10.0).map(|row| row.1).collect();
+    let seen = seen.iter().sum::<f64>() / seen.len() as f64;
+    let [dropped, marked] =
+        ["drop_rate", "mark_rate"].map(|what| of_link(&recording.summary, what));
+    assert!(marked > 0.001, "{marked} marked");
+    let share = seen / (dropped + marked);
+    assert!((0.6..1.4).contains(&share), "{seen} seen, {dropped} dropped and {marked} marked");
 }

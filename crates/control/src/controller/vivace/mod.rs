@@ -87,9 +87,9 @@
 //! - *Two segments per round trip* are the least.
 //! - *Where the flow has too little to send*, or the receiver bounds it, the rate may fall, the start may end, and the rate
 //!   does not rise.
-//! - *Marks* cost what losses cost: of n segments that arrive with m marks L is m/n, where receivers count marks (Accurate
-//!   ECN). A classic echo comes with each acknowledgment until the sender has answered, so one mark counts for about a round
-//!   trip of them. Marks are no emergency, however many they are: these segments have arrived.
+//! - *Marks* cost what losses cost: of n segments that arrive with m marks L is m/n. So receivers have to count them (Accurate
+//!   ECN): a classic echo comes with each acknowledgment until the sender has answered, and one mark would look like a round
+//!   trip full of them. Marks are no emergency, however many they are: these segments have arrived.
 //! - *A retransmission time-out* halves r and ends the start.
 //!
 //! # Domain
@@ -505,7 +505,7 @@ impl CongestionControl for Vivace {
     }
 
     fn needs(&self) -> Needs {
-        Needs { pacing: true, ..Needs::NONE }
+        Needs { accurate_ecn: true, pacing: true, ..Needs::NONE }
     }
 
     fn observe(&self, probe: &mut dyn Probe) {
