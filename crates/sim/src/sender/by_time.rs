@@ -90,6 +90,15 @@ impl Sender {
         self.heed_control(now);
     }
 
+    /// A mark has come that the last reaction answers. That stands, even if it proves that nothing was lost: the path is
+    /// congested (RFC 4015, section 3.4).
+    #[cold]
+    pub(super) fn keep_reaction(&mut self) {
+        if let Some(extras) = &mut self.extras {
+            extras.undo = None;
+        }
+    }
+
     /// A recovery is over, or a reaction is beyond doubt.
     pub(super) fn end_recovery(&mut self) {
         let Some(extras) = &mut self.extras else { return };

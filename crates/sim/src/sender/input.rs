@@ -298,6 +298,9 @@ impl Sender {
             for _ in 0..answers {
                 self.reduce(now, Cause::Mark, flight);
             }
+            if answers == 0 {
+                self.keep_reaction();
+            }
         }
         if self.minds_pacing {
             self.pace_on(now, false);

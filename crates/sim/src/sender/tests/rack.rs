@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::{Cause, CongestionControl, Start, Wants};
+use longfat_control::{Cause, CongestionControl, Reaction, Start, Wants};
 use longfat_scenario::{Recovery, RtoRestart, SavedPath, WindowValidation};
-use longfat_units::{Segments, Span, Time};
+use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::super::{Sender, SenderConfig, Sends, State};
 use super::wishes::Recorder;
@@ -33,6 +33,8 @@ struct Wire {
     lost: Vec<u64>,
     /// Segments that take so many milliseconds longer, once for each time they are listed.
     late: Vec<(u64, u64)>,
+    /// Segments that a router marks.
+    marked: Vec<u64>,
     /// What was sent: milliseconds, segment, retransmission.
     log: Vec<(u64, u64, bool)>,
 }
@@ -54,7 +56,8 @@ impl Wire {
         late: &[(u64, u64)],
     ) -> Self {
         let segments = config.segments;
-        let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &Intervals::WHOLE);
+        let echo = if config.counts_marks { Echo::Count } else { Echo::UntilAnswered };
+        let receiver = Receiver::new(segments, true, None, echo, &Intervals::WHOLE);
         let mut wire = Self {
             sender: Sender::new(config, control, Time::ZERO),
             receiver: receiver.telling_duplicates(true),
@@ -64,6 +67,7 @@ impl Wire {
             left: 0,
             lost: lost.to_vec(),
             late: late.to_vec(),
+            marked: Vec::new(),
             log: Vec::new(),
         };
         wire.send();
@@ -102,7 +106,10 @@ impl Wire {
             self.now = next;
             if next == event {
                 match self.events.pop_first().expect("an event is due").1 {
-                    Event::Data(data) => {
+                    Event::Data(mut data) => {
+                        if self.marked.contains(&data.number) {
+                            data.flags = data.flags.with_ecn(Ecn::Ce);
+                        }
                         let ack = self.receiver.on_data(&data, next, &mut self.hold);
                         let ack = ack.expect("every segment is acknowledged at once");
                         self.put(next + RTT / 2, Event::Ack(ack));
@@ -561,6 +568,23 @@ fn a_recovery_that_was_none_is_undone() {
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(100, 2)]);
     assert!(wire.sender.is_done());
+}
+
+#[test]
+fn an_answer_to_marks_too_is_not_undone() {
+    // RFC 4015, section 3.4. As above, but 9 is marked, which its acknowledgment tells at 100 ms, after that of 5: the
+    // reaction to a loss is the one to this mark too, or another one follows. At 120 ms nothing proves lost.
+    for (reaction, left) in [(Reaction::PerWindow, 10.05), (Reaction::PerMark, 5.025)] {
+        let config = SenderConfig { counts_marks: true, reaction, ..rack(200) };
+        let mut wire = Wire::new(20.0, config, &[], &[(2, 20)]);
+        wire.marked = vec![9];
+        wire.run(119);
+        assert!((wire.window() - left).abs() < 0.01, "window {}", wire.window());
+        wire.run(130);
+        assert!((wire.window() - left).abs() < 0.01, "window {}", wire.window());
+        wire.run(60_000);
+        assert!(wire.sender.is_done());
+    }
 }
 
 #[test]
