@@ -358,7 +358,11 @@ fn growth_limits_are_what_a_round_yields() {
     for controller in windowed() {
         let name = &*controller.name;
         let limit_of = |control: &dyn CongestionControl, used: f64| {
-            control.growth_limit(Segments(used), &ack(Time::ZERO + RTT, 1), &PATH)
+            let heard = Feedback {
+                router: control.wants().router_header.then(RouterHeader::default),
+                ..ack(Time::ZERO + RTT, 1)
+            };
+            control.growth_limit(Segments(used), &heard, &PATH)
         };
         if limit_of(&*avoiding(controller, 10.0), 10.0).is_none() {
             without.push(name);
@@ -373,7 +377,9 @@ fn growth_limits_are_what_a_round_yields() {
             let what =
                 format!("{name}, {what} at {window}: {yielded}, limits {before} and {after}");
             assert!(before.max(after) >= 0.97 * yielded, "{what}");
-            assert!(window < 1e3 || before.min(after) <= 1.05 * promised, "{what}");
+            // Of few segments the first adds clearly more than the last.
+            let slack = if window < 10.0 { 1.25 } else { 1.05 };
+            assert!(before.min(after) <= slack * promised, "{what}");
         };
         for Numbers { window, grown, .. } in promises(name) {
             hold(avoiding(controller, window), grown, "a round");

@@ -222,12 +222,9 @@ impl CongestionControl for Vcp {
     fn growth_limit(&self, used: Segments, feedback: &Feedback, _: &Path) -> Option<Segments> {
         let used = used.0;
         let additive = used + self.additive.min(used);
-        let hears = feedback.now >= self.deaf_until;
-        Some(Segments(if hears {
-            additive.max(used + used * self.multiplicative)
-        } else {
-            additive
-        }))
+        let low = feedback.router.is_some_and(|RouterHeader { code, .. }| code <= load::LOW);
+        let multiplies = low && feedback.now >= self.deaf_until;
+        Some(Segments(if multiplies { used + used * self.multiplicative } else { additive }))
     }
 
     #[inline]
@@ -321,6 +318,24 @@ mod tests {
         close(told(&mut vcp(10.0), 1, 2000, 1, 2), 11.0);
         close(told(&mut vcp(10.0), 1, 10_000, 1, 1), 11.0);
         close(told(&mut vcp(1.0), 1, 200, 1, 3), 1.0);
+    }
+
+    /// Of 100 segments in flight a round makes what it makes of a window of 100: at low load 106.25, at high load 101; also
+    /// at low load where that is not heard.
+    #[test]
+    fn growth_ends_where_a_round_does() {
+        let limit = |control: &Vcp, code| {
+            let path = Path { rtt: Span::from_millis(200), base_rtt: Span::from_millis(200) };
+            let router = Some(RouterHeader { code, ..RouterHeader::default() });
+            let now = Time::ZERO + Span::from_millis(1200);
+            let feedback = Feedback { router, ..Feedback::at(now, 1) };
+            control.growth_limit(Segments(100.0), &feedback, &path).expect("it has one").0
+        };
+        let mut control = vcp(160.0);
+        close(limit(&control, 1), 106.25);
+        close(limit(&control, 2), 101.0);
+        told(&mut control, 1000, 200, 160, 3);
+        close(limit(&control, 1), 101.0);
     }
 
     /// An acknowledgment that begins a recovery, or reports a mark, adds nothing, whatever the load.
