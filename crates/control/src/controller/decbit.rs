@@ -199,6 +199,15 @@ impl CongestionControl for DecBit {
         Some(Segments(used.0 + self.alpha))
     }
 
+    fn trim(&mut self, event: &Adjustment, path: &Path) {
+        let window = first_window(event.window);
+        if whole(window) > self.seen {
+            (self.window, self.looked_at) = (window, whole(window));
+        } else {
+            self.on_adjustment(event, path);
+        }
+    }
+
     #[inline]
     fn window(&self) -> Segments {
         // Signed: processors convert that in one instruction.
@@ -280,6 +289,30 @@ mod tests {
             });
             assert_eq!(format!("{together:?}"), format!("{apart:?}"), "turn {turn}");
         }
+    }
+
+    /// Where growth has gone too far, the bits that have been looked at count all the same, unless the window is no larger
+    /// than what has been looked at.
+    #[test]
+    #[expect(clippy::float_cmp, reason = "whole numbers")]
+    fn a_bound_on_growth_keeps_the_bits_seen() {
+        const W: Limited = Limited::Window;
+        let mut control = decbit(8.0);
+        assert_eq!(told(&mut control, 8, 0, W), 9.0);
+        told(&mut control, 8, 0, W);
+        told(&mut control, 3, 1, W);
+        let event =
+            |window| Adjustment { now: Time::ZERO, window: Segments(window), threshold: None };
+        control.trim(&event(5.0), &PATH);
+        assert_eq!((control.window, control.seen, control.set), (5.0, 3, 3));
+        assert_eq!(told(&mut control, 2, 0, W), 4.375, "three of five");
+        told(&mut control, 5 + 3, 0, W);
+        control.trim(&event(2.0), &PATH);
+        assert_eq!(
+            (control.window, control.seen, control.passed_over),
+            (2.0, 0, 4),
+            "as asked for"
+        );
     }
 
     #[test]
