@@ -83,7 +83,8 @@ pub struct Operating {
     pub rtt: Span,
     /// Smallest round trip.
     pub base_rtt: Span,
-    /// Time since the last congestion event.
+    /// Time since the last congestion event, without the pauses of which the host tells
+    /// ([`on_pause`](crate::CongestionControl::on_pause)).
     pub since_event: Option<Span>,
     /// Slow start or congestion avoidance.
     pub phase: Phase,

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use longfat_units::{Segments, Time};
+use longfat_units::{Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
@@ -39,6 +39,9 @@ pub trait WindowRule: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// The window did not come about by this rule: after a time-out, or where the host asks for another.
     fn restart(&mut self, now: Time);
+
+    /// Nothing was in flight for so long: a clock that drives growth does not count it ([`CongestionControl::on_pause`]).
+    fn pause(&mut self, _length: Span) {}
 
     /// What can be relied on.
     fn promises(&self) -> Promises {
@@ -136,6 +139,10 @@ impl<Rule: WindowRule> CongestionControl for Remembered<Rule> {
                 used.0 + used.0 * self.rule.clone().gain(used.0, feedback.now, path).max(0.0)
             }
         }))
+    }
+
+    fn on_pause(&mut self, length: Span) {
+        self.rule.pause(length);
     }
 
     fn trim(&mut self, event: &Adjustment, _: &Path) {

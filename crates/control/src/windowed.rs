@@ -4,7 +4,7 @@
 //! the epoch. A law knows only acknowledged segments and congestion, so feedback is reduced to these: segments count
 //! when they are acknowledged cumulatively, and an acknowledgment that reports congestion adds nothing.
 
-use longfat_units::{Segments, Time};
+use longfat_units::{Segments, Span, Time};
 
 use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
@@ -186,6 +186,12 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
         }))
     }
 
+    fn on_pause(&mut self, length: Span) {
+        if let Some(last) = &mut self.last_event {
+            *last += length;
+        }
+    }
+
     fn trim(&mut self, event: &Adjustment, _: &Path) {
         self.window = self.ramp.adjust(event);
     }
@@ -250,6 +256,18 @@ mod tests {
         fn pacing(&self, at: &Operating) -> Pacing {
             self.0(at)
         }
+    }
+
+    #[test]
+    fn the_time_since_the_last_event_leaves_pauses_out() {
+        let mut control = Windowed::new(BY_AGE, &Start::default());
+        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
+        let at = |seconds| Time::ZERO + Span::from_seconds(seconds);
+        let loss = Congestion { now: at(1), cause: Cause::Loss, in_flight: 10, again: false };
+        control.on_congestion(&loss, &path);
+        control.on_pause(Span::from_seconds(7));
+        control.on_feedback(&Feedback { round_starts: true, ..Feedback::at(at(10), 1) }, &path);
+        assert_eq!(control.pacing(), Pacing::Rate(2.0));
     }
 
     /// Takes a quarter of a segment back for each one that is acknowledged.

@@ -254,6 +254,10 @@ impl CongestionControl for Shell {
         self.0.growth_limit(used, feedback, path)
     }
 
+    fn on_pause(&mut self, length: Span) {
+        self.0.on_pause(length);
+    }
+
     fn trim(&mut self, event: &Adjustment, path: &Path) {
         self.0.trim(event, path);
     }

@@ -230,6 +230,12 @@ impl WindowRule for HTcpRule {
         self.throughput = None;
     }
 
+    fn pause(&mut self, length: Span) {
+        if let Some(since) = &mut self.since {
+            *since += length;
+        }
+    }
+
     fn observe(&self, probe: &mut dyn Probe) {
         probe.value("beta", self.kept);
     }

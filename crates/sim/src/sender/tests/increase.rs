@@ -151,23 +151,26 @@ fn a_bound_on_what_is_in_flight_is_like_a_lack_of_data() {
 }
 
 #[test]
-fn the_clock_of_cubic_does_not_count_pauses() {
-    // Ten in flight fill the window once, from where cubic growth begins with K = 0. Then nine every 200 ms or every 10 s,
-    // each of which finds the window not full: the pauses of 100 ms or 9.9 s make no difference.
-    let after = |pause: u64| {
+fn clocks_that_drive_growth_do_not_count_pauses() {
+    // Ten in flight fill the window once, from where cubic growth begins with K = 0, and the high-speed mode of H-TCP is a
+    // second away. Then nine every 200 ms or every 10 s, each of which finds the window not full: the pauses of 100 ms or
+    // 9.9 s make no difference.
+    let after = |control: &str, pause: u64| {
         let start =
             Start { window: Segments(10.0), threshold: Some(Segments(2.0)), ..Start::default() };
         let window_validation = RateLimitedIncrease;
         let config = SenderConfig { window_validation, ..config(Recovery::Sack, None, 10) };
-        let mut dialogue = Dialogue::of("cubic", &start, config, &[]);
+        let mut dialogue = Dialogue::of(control, &start, config, &[]);
         for round in 1..=5 {
             dialogue.offer(pause * round, 9);
             dialogue.run(Span::from_millis(pause * round + 150));
         }
         dialogue.window()
     };
-    let (short, long) = (after(200), after(10_000));
-    assert!(short > 10.0 && (short - long).abs() < 1e-9, "{short} {long}");
+    for control in ["cubic", "h-tcp"] {
+        let (short, long) = (after(control, 200), after(control, 10_000));
+        assert!(short > 10.0 && (short - long).abs() < 1e-9, "{control}: {short} {long}");
+    }
 }
 
 /// A flow of this controller with so many segments of an application, and its recovery.
