@@ -5,11 +5,15 @@ simulate, and the tests run close to a thousand. So one process imports them, an
 becomes each command, in its own folder, with its own environment and files for its output. Of longfat it
 imports itself what it needs.
 
+A copy ends without taking all of that apart: it would write to each page of the memory that it shares, and
+so copy it. `test_console.py` has commands that begin and end as they do elsewhere.
+
 As a program this is that process: requests come as lines of JSON, and an exit status goes back for each.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import json
@@ -154,11 +158,30 @@ def _become(request: dict[str, Any]) -> None:
     os.chdir(request["folder"])
     sys.path[0] = request["folder"]
     sys.argv = ["longfat", *request["arguments"]]
-    runpy.run_module("longfat", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("longfat", run_name="__main__", alter_sys=True)
+    except SystemExit as asked:
+        if asked.code is None or isinstance(asked.code, int):
+            _exit_codes.append(asked.code or 0)
+        raise
+
+
+_exit_codes: list[int] = []
+"""The one that a command ends with, once it is known."""
+
+
+def _leave() -> None:
+    """Ends a copy whose threads have ended, and which has done what packages ask for at exit."""
+    for code in _exit_codes:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def main() -> None:
     """Imports the packages, and serves."""
+    # Before any package has asked for something: it comes after all of them.
+    atexit.register(_leave)
     for package in PACKAGES:
         import_module(package)
     gc.freeze()  # else each copy looks through all of it before it ends
