@@ -2,8 +2,8 @@
 
 Most commands need polars, rich or matplotlib, which take longer to import than a small scenario to
 simulate, and the tests run close to a thousand. So one process imports them, and a copy of it (fork)
-becomes each command, in its own folder, with its own environment and files for its output. Of longfat it
-imports itself what it needs.
+becomes each command, in its own folder, with its own environment and files for its output. Of longfat the
+process has what every command imports before it knows which it is; the rest each imports itself.
 
 A copy ends without taking all of that apart: it would write to each page of the memory that it shares, and
 so copy it. `test_console.py` has commands that begin and end as they do elsewhere.
@@ -34,17 +34,21 @@ if TYPE_CHECKING:
 
 PACKAGES = (
     "click",
+    "jinja2",
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_svg",
     "matplotlib.figure",
+    "matplotlib.patheffects",
     "msgspec",
     "numpy",
+    "platformdirs",
     "polars",
     "rich.console",
     "rich.live",
     "rich.progress",
     "rich.table",
     "tomli_w",
+    "longfat.commands",
 )
 
 READ_ON_IMPORT = ("LANG", "LC_", "MPL", "NUMBA", "OMP_", "OPENBLAS", "POLARS", "PYTHON")
