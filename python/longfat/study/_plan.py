@@ -136,9 +136,10 @@ class Plan:
         code = Code(tuple(point.controllers), tuple(point.queues), point.allow_code)
         scenario, _ = read(path, changes=point.set, code=code)
         seconds = estimate_s(scenario)
+        unseeded = scenario.with_seed(0).to_toml()  # the seeds of a point differ in nothing else
         for seed in seeds_of(point.seeds):
             seeded = scenario.with_seed(seed)
-            key = seeded.to_toml()
+            key = (unseeded, seed)
             known = self._jobs.get(key)
             tables = known.tables if isinstance(known, Job) else ()
             self._jobs[key] = Job(seeded, None, tuple(dict.fromkeys((*tables, *point.tables))))
