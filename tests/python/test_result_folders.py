@@ -41,6 +41,22 @@ for number in range(10_000):
 """
 """Replaces one folder with the next, as fast as it can."""
 
+WRITERS = """\
+import os, sys
+from longfat.results import _folder
+text = sys.argv[1]
+for line in sys.stdin:
+    writer = os.fork()
+    if writer == 0:
+        sys.argv[1] = line.strip()
+        print(os.getpid())
+        exec(text)
+        os._exit(0)
+    os.waitpid(writer, 0)
+    print("gone", flush=True)
+"""
+"""A process for each line, which has its imports already and does what the argument says; and the end of it."""
+
 
 def hidden(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.name.startswith(".")]
@@ -60,13 +76,21 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 def killed_at_random(folder: Path, kills: int) -> None:
     chance = random.Random(1988)  # noqa: S311 - moments, not secrets
+    writers = subprocess.Popen(
+        [sys.executable, "-c", WRITERS, WRITER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert writers.stdin is not None
+    assert writers.stdout is not None
     for number in range(kills):
-        writer = start("-c", WRITER, str(number))
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == "go\n"
+        print(number, file=writers.stdin, flush=True)
+        writer = int(writers.stdout.readline())
+        assert writers.stdout.readline() == "go\n"
         time.sleep(chance.uniform(0, 0.02))
-        writer.kill()
-        writer.communicate()
+        os.kill(writer, signal.SIGKILL)
+        assert writers.stdout.readline() == "gone\n"
         assert len(hidden(folder)) <= 1, "what the previous one left was cleared away"
         with ResultFolder("other", RUN):
             pass
@@ -78,6 +102,8 @@ def killed_at_random(folder: Path, kills: int) -> None:
                 for name in ("one", "two", "three"):
                     (first.path / name).write_text("first")
                 first.commit()
+    writers.communicate()
+    assert writers.returncode == 0
 
 
 def test_whatever_moment_it_is_killed_at_nothing_is_lost_or_left(own_folder: Path) -> None:
