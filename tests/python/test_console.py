@@ -22,6 +22,8 @@ from support import ENDLESS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from support import Command
+
 FAST = "try --rate 10Mbit/s --rtt 20ms --flows 2 --duration 2s --seeds 2"
 COMMANDS = [
     "run small.toml",
@@ -32,15 +34,10 @@ COMMANDS = [
 ]
 
 
-def printed(arguments: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "longfat", *arguments.split()],
-        env={**os.environ, **environment},
-        capture_output=True,
-        check=False,
-    )
+def printed(longfat: Command, arguments: str, **environment: str) -> str:
+    done = longfat(*arguments.split(), env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
-    return done.stdout.decode("utf-8")
+    return done.stdout
 
 
 def numbers(text: str) -> list[str]:
@@ -53,10 +50,10 @@ def numbers(text: str) -> list[str]:
 
 @pytest.mark.parametrize("arguments", COMMANDS)
 @pytest.mark.usefixtures("small")
-def test_a_narrow_terminal_cuts_no_number(arguments: str) -> None:
-    wide = printed(arguments, COLUMNS="200")
+def test_a_narrow_terminal_cuts_no_number(longfat: Command, arguments: str) -> None:
+    wide = printed(longfat, arguments, COLUMNS="200")
     for columns in (60, 80):
-        text = printed(arguments, COLUMNS=str(columns))
+        text = printed(longfat, arguments, COLUMNS=str(columns))
         assert "…" not in text
         # What is cached, and the words beside tables, are lines of any length.
         told = [line for line in text.splitlines() if "─" in line]
@@ -76,8 +73,9 @@ def test_a_narrow_terminal_breaks_no_path(columns: int) -> None:
 
 @pytest.mark.parametrize("arguments", COMMANDS)
 @pytest.mark.usefixtures("small")
-def test_a_terminal_without_unicode_gets_ascii(arguments: str) -> None:
-    text = printed(arguments, PYTHONIOENCODING="ascii")
+def test_a_terminal_without_unicode_gets_ascii(longfat: Command, arguments: str) -> None:
+    # Which an interpreter reads when it starts: these commands are processes from the beginning.
+    text = printed(longfat, arguments, PYTHONIOENCODING="ascii")
     assert text.isascii()
     assert "\\x" not in text
     assert "\\u" not in text
@@ -89,10 +87,11 @@ def test_a_terminal_without_unicode_gets_ascii(arguments: str) -> None:
         assert len(row) <= len(lines[index])
 
 
-def test_without_a_terminal_tables_are_wide_unless_columns_says_otherwise() -> None:
+def test_without_a_terminal_tables_are_wide_unless_columns_says_otherwise(longfat: Command) -> None:
     many = f"{FAST} --control reno,cubic,hstcp,exp,stcp"
-    assert max(map(len, printed(many, COLUMNS="").splitlines())) > 100
-    assert max(len(line) for line in printed(many, COLUMNS="70").splitlines() if "─" in line) <= 70
+    assert max(map(len, printed(longfat, many, COLUMNS="").splitlines())) > 100
+    narrow = printed(longfat, many, COLUMNS="70").splitlines()
+    assert max(len(line) for line in narrow if "─" in line) <= 70
 
 
 def test_letters_that_are_not_ours_are_spelled() -> None:
