@@ -157,7 +157,9 @@ def test_the_command_prints_ratios_and_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, longfat: Command
 ) -> None:
     install_fake(monkeypatch, tmp_path, reached=40.0)
-    done = longfat("bench", "--scenario", "B,F", "--repeat", "1", "--against", "ns2")
+    short = ("--set", 'duration="2 s"', "--set", 'warmup="1 s"')
+    options = ("--repeat", "1", "--against", "ns2", *short)
+    done = longfat("bench", "--scenario", "B,F", *options)
     assert done.returncode == 1
     assert "error: B: ns-2 wrote no result of this scenario" in done.stderr, (
         "three flows, and the fake has two"
@@ -165,7 +167,7 @@ def test_the_command_prints_ratios_and_results(
     assert "1 Gbit/s, drop tail" in done.stdout, "what was measured is not lost"
     assert "the others cannot run F: it has short flows" in done.stdout
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    done = longfat("bench", "--scenario", "F", "--repeat", "1", "--against", "ns2", "--json")
+    done = longfat("bench", "--scenario", "F", *options, "--json")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["machine"]["ns2"] == "9.99"
