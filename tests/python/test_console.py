@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -134,13 +135,20 @@ def test_a_process_that_is_asked_to_end_leaves_no_folder(
 ) -> None:
     file = own_folder / "endless.toml"
     file.write_text(ENDLESS, encoding="utf-8")
+    # The tests may run where it is ignored (nohup), which the command would inherit.
+    before = signal.signal(number, signal.SIG_DFL)
     with subprocess.Popen(
         [sys.executable, "-m", "longfat", *arguments], stderr=subprocess.PIPE, text=True
     ) as process:
-        while not [path for path in own_folder.rglob(".*") if path.is_dir()]:
-            assert process.poll() is None
-        process.send_signal(number)
-        _, told = process.communicate(timeout=30)
+        signal.signal(number, before)
+        try:
+            while not [path for path in own_folder.rglob(".*") if path.is_dir()]:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(number)
+            _, told = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 128 + number
     assert told.splitlines()[-1] == "asked to stop: nothing unfinished is left behind"
     assert list(own_folder.iterdir()) == [file]
