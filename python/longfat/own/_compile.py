@@ -199,11 +199,13 @@ class Compiler:
         """
         if function is None:
             return
-        order = arguments if order is None else order
-        count = _argument_count(function, self._place(key), order)
-        function = self._translated(key, function, order[:count], returns)
-        given = [self._given(each) for each in order[:count]]
-        call = f"function({', '.join(given)})"
+        call = "pass"
+        if function is not _nothing:
+            order = arguments if order is None else order
+            count = _argument_count(function, self._place(key), order)
+            function = self._translated(key, function, order[:count], returns)
+            given = [self._given(each) for each in order[:count]]
+            call = f"function({', '.join(given)})"
         body = {
             "number": f"return float({call})",
             "verdict": f"return {call}",
@@ -242,7 +244,9 @@ class Compiler:
             for each in given
         )
         try:
-            made = compiler.njit(function, error_model="numpy")
+            # The wrapper is what calls it: nothing comes from Python, nor from C.
+            apart = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+            made = compiler.njit(function, error_model="numpy", **apart)
             made.compile(kinds)
         except KeyError as error:
             known = dict.fromkeys(field for kind in kinds for field in getattr(kind, "fields", ()))
