@@ -1,7 +1,7 @@
 """Commands in processes of their own that need not import other people's packages first.
 
 Most commands need polars, rich or matplotlib, which take longer to import than a small scenario to
-simulate, and the tests run close to a thousand. So one process imports them, and a copy of it (fork)
+simulate, and the tests run hundreds of them. So one process imports them, and a copy of it (fork)
 becomes each command, in its own folder, with its own environment and files for its output. Of longfat the
 process has what every command imports before it knows which it is; the rest each imports itself.
 
