@@ -6,7 +6,8 @@ use longfat_control::{
 };
 use longfat_scenario::Catalogue;
 use longfat_sim::{Options, Recording, Scenario, Simulation};
-use longfat_units::{Segments, Time};
+use longfat_units::parameter::Settings;
+use longfat_units::{Segments, Span, Time};
 
 /// A window of ten. With every acknowledgment it asks for a call, a round trip ago.
 #[derive(Clone, Debug, Default)]
@@ -52,10 +53,35 @@ impl CongestionControl for Late {
     }
 }
 
+/// Asks for a call after a second, and when that has come for the same again.
+#[derive(Clone, Debug)]
+struct Stuck;
+
+impl CongestionControl for Stuck {
+    fn on_feedback(&mut self, _: &Feedback, _: &Path) {}
+
+    fn on_congestion(&mut self, _: &Congestion, _: &Path) {}
+
+    fn timer(&self) -> Option<Time> {
+        Some(Time::ZERO + Span::from_seconds(1))
+    }
+
+    fn window(&self) -> Segments {
+        Segments(10.0)
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { timer: true, ..Wants::NOTHING }
+    }
+}
+
 /// Ten acknowledgments come within 10 ms of each 100; heard one at a time, or before their time where nothing is in between.
 fn late(stepwise: bool) -> Recording {
+    run(|_, _| Sending::Windowed(Box::<Late>::default()), stepwise)
+}
+
+fn run(build: fn(&Settings, &Start) -> Sending, stepwise: bool) -> Recording {
     let mut catalogue = Catalogue::built_in();
-    let build = |_: &_, _: &Start| Sending::Windowed(Box::<Late>::default());
     catalogue.add_controller(Controller::new("late", build)).expect("the name is free");
     let text = r#"
         duration = "2 s"
@@ -91,4 +117,11 @@ fn a_time_that_has_passed_is_now() {
         // Twenty windows leave within two seconds, one every 101.04 ms, and all of them arrive: calls take nothing away.
         assert_eq!(recording.summary.flows[0].goodput_bit_s, 200.0 * 8000.0 / 2.0);
     }
+}
+
+/// Rather than for ever.
+#[test]
+#[should_panic(expected = "the clock would stand still")]
+fn a_timer_that_does_not_move_on_ends_the_run() {
+    run(|_, _| Sending::Windowed(Box::new(Stuck)), true);
 }

@@ -762,7 +762,14 @@ impl Sends for Sender {
         if self.config.recovery == Recovery::Rack && !self.look_for_losses(now) {
             return;
         }
+        let before = self.control.timer();
         self.call(now);
+        let after = self.control.timer();
+        assert!(
+            after.is_none() || after > before || after > Some(now),
+            "called at {now:?}, the controller of flow {} asks to be called at {after:?} again: the clock would stand still",
+            self.config.flow
+        );
     }
 
     #[inline]
