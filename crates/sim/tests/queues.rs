@@ -256,9 +256,8 @@ fn dctcp_holds_the_queue_near_the_step() {
     assert!(reno < 0.99, "Reno uses {reno}");
 }
 
-/// Prague's window grows by `(R/R_v)²` so that its rate does not depend on round trips below 25 ms. Behind a dual queue, whose
-/// marks come in bursts, the longer of 5 and 20 ms has up to twice as much; without `least_rtt` the shorter has nearly
-/// seven times as much.
+/// Prague's window grows by `(R/R_v)²` so that its rate does not depend on round trips below 25 ms. Behind a dual queue the
+/// longer of 5 and 20 ms has 0.9 to 1.3 times as much; without `least_rtt` the shorter has nearly seven times as much.
 #[test]
 fn prague_hardly_depends_on_round_trips_below_25_ms() {
     let longer_over_shorter = |control: &str, rate: u32| {
@@ -283,7 +282,7 @@ fn prague_hardly_depends_on_round_trips_below_25_ms() {
     };
     for rate in [40, 100, 400] {
         let ratio = longer_over_shorter("\"prague\"", rate);
-        assert!((1.2..2.2).contains(&ratio), "{rate} Mbit/s: {ratio}");
+        assert!((0.8..1.4).contains(&ratio), "{rate} Mbit/s: {ratio}");
     }
     let ratio = longer_over_shorter(r#"{ kind = "prague", least_rtt = "1 ms" }"#, 100);
     assert!(ratio < 0.2, "{ratio} without");

@@ -48,9 +48,10 @@
 //! small window finds one nearly always. Of two flows on 256 kbit/s at 40 ms the second may have 0.005 Mbit/s and the first
 //! the rest, whichever way a window below one grows; from 512 kbit/s on both have their share.
 //!
-//! *Round trips below 25 ms* make no difference to the law, where marks come at the same distance. Behind `dualpi2` they come in
-//! bursts, about as long as the longer round trip, and of the two flows with 5 and 20 ms the shorter is asked to answer
-//! every 29 ms and the longer every 55: they share 100 Mbit/s as 37 and 63, and as 88 and 12 without `least_rtt`.
+//! *Round trips below 25 ms* make no difference to the law, where marks come at the same distance, and little behind
+//! `dualpi2`: the flows with 5 and 20 ms answer marks every 39 and 43 ms, and share 100 Mbit/s as 44 and 56, and as 88 and 12
+//! without `least_rtt`; with a step at 1 ms in place of the ramp, as deployed, as 60 and 40. `R_v` ends with a round trip of
+//! the flow, and what one is late the next is shorter.
 //!
 //! Promised, held in `tests/theory/prague.rs`: two marks per round trip at every rate; rates that do not depend on round trips
 //! below 25 ms, at a given distance of marks; windows below one, which neither losses nor time-outs raise. What is left of
@@ -165,10 +166,12 @@ impl Prague {
     }
 }
 
-/// The beginning of the next `R_v`, of this `length`, that `now` lies in or shortly after. Round trips end where they end:
-/// what one is late the next is shorter, so that the mean length is right.
-fn next(since: Time, length: Span, now: Time) -> Time {
-    Time(since.0.saturating_add(length.0)).max(Time(now.0.saturating_sub(length.0)))
+/// The beginning of the next `R_v`, of this `length`: that which `now`, the end of a round trip of `rtt`, is late for, or
+/// `now`. Round trips end where they end: what one is late the next is shorter, so that the mean length is right. But what
+/// a round trip and more has passed since is not late; there was nothing to end it.
+fn next(since: Time, length: Span, rtt: Span, now: Time) -> Time {
+    let due = Time(since.0.saturating_add(length.0));
+    if due <= now && now.since(due) < rtt { due } else { now }
 }
 
 impl CongestionControl for Prague {
@@ -186,7 +189,7 @@ impl CongestionControl for Prague {
                 } else {
                     self.share.forget_round();
                 }
-                self.since = next(self.since, length, feedback.now);
+                self.since = next(self.since, length, path.rtt, feedback.now);
             }
         }
         if feedback.is_congested() {
@@ -214,9 +217,12 @@ impl CongestionControl for Prague {
     fn on_congestion(&mut self, event: &Congestion, path: &Path) {
         match event.cause {
             Cause::Mark => {
-                let (now, length) = (event.now, self.virtual_rtt(path.rtt));
-                if self.answered.is_none_or(|then| now.since(then) >= length) {
-                    self.answered = Some(self.answered.map_or(now, |then| next(then, length, now)));
+                let (now, rtt, length) = (event.now, path.rtt, self.virtual_rtt(path.rtt));
+                // More than once per round trip no host tells of marks, whatever the smoothed one is.
+                let due = |then| length == rtt || now.since(then) >= length;
+                if self.answered.is_none_or(due) {
+                    let from = self.answered.map_or(now, |then| next(then, length, rtt, now));
+                    self.answered = Some(from);
                     let before = self.window;
                     self.fall_to((before * (1.0 - self.share.alpha / 2.0)).max(LEAST));
                     self.taken = Some((before - self.window, now));
