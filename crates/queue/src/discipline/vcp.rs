@@ -57,8 +57,9 @@
 //!
 //! # Domain
 //!
-//! Round trips of up to a few `t_ρ`. The load of a window that comes in one burst per round trip is seen in some
-//! intervals and not in others where the round trip is longer.
+//! Round trips of up to one and a half `t_ρ`. The load of a window that comes in one burst per round trip is seen in some
+//! intervals and not in others where the round trip is longer: from 2 `t_ρ` on such a flow takes nearly all from those with
+//! shorter ones, unless it is paced (the controller `vcp` has numbers).
 //!
 //! C is what the router believes that it can send. Behind a policer, which drops before the queue, it sees a load that is
 //! always low; of a link that follows a trace of opportunities it knows the mean alone.
