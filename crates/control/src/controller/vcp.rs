@@ -57,8 +57,8 @@
 //!
 //! Round trips of up to one and a half `t_ρ`, or longer ones where data is spread (`pacing = "spread"`). A window that comes
 //! in one burst per round trip is load in one interval and none in the next: beside flows with 25, 150 and 200 ms one with
-//! 400 ms takes 13 of 20 Mbit/s and leaves them 0.4 to 0.8. With 300 ms each has
-//! 3.4 to 5.9, and spread 4.4 to 4.8 with either.
+//! 400 ms takes 13 of 20 Mbit/s and leaves them 0.4 to 0.8. With 300 ms each has 3.4 to 5.9, and spread 4.4 to 4.8 with
+//! either.
 //!
 //! Traffic both ways. Bursts of acknowledgments that have waited behind data hide the load from routers, as under
 //! [XCP](super::xcp), and lead to queues. At 150 Mbit/s and 80 ms with packets of 1000 bytes 50 flows each way that start
