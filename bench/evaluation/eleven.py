@@ -4,6 +4,7 @@
     .venv/bin/python bench/evaluation/eleven.py --take  from evaluations in runs/
     .venv/bin/python bench/evaluation/eleven.py --run   evaluates first: 70 minutes of a core
     .venv/bin/python bench/evaluation/eleven.py --cell 'starvation/*'  only these again; the others stay
+    .venv/bin/python bench/evaluation/eleven.py --cell 'queues/*' --control prague  of this one alone
 
 An interrupted run goes on where it stopped; incumbents are simulated once for all.
 """
@@ -81,10 +82,12 @@ def take(folders: Iterable[Path]) -> None:
     keep(row for content in contents for row in rows(content))
 
 
-def replace(cells: Sequence[str], *, seeds: int | None, workers: int | None) -> None:
-    """Evaluates only these cells, and keeps of all others what was found before."""
+def replace(
+    controls: Iterable[str], cells: Sequence[str], *, seeds: int | None, workers: int | None
+) -> None:
+    """Evaluates only these controllers in only these cells, and keeps what was found of all others."""
     anew: dict[tuple[str, str], Row] = {}
-    for name in CONTROLLERS:
+    for name in controls:
         evaluated = evaluate(
             name, against=INCUMBENTS, scale="full", cells=cells, seeds=seeds, workers=workers
         )
@@ -197,6 +200,12 @@ def main() -> None:
     parser.add_argument(
         "--cell", action="append", default=[], help="evaluate only this again: a name, or a pattern"
     )
+    parser.add_argument(
+        "--control",
+        action="append",
+        choices=CONTROLLERS,
+        help="with --cell, evaluate only this controller again",
+    )
     parser.add_argument("--seeds", type=int, help="runs of each [8]; those of before are known")
     parser.add_argument("--workers", type=int, help="runs at a time [one for each core]")
     asked = parser.parse_args()
@@ -211,7 +220,8 @@ def main() -> None:
     if asked.run or asked.take:
         take(folders.values())
     elif asked.cell:
-        replace(asked.cell, seeds=asked.seeds, workers=asked.workers)
+        controls = asked.control or CONTROLLERS
+        replace(controls, asked.cell, seeds=asked.seeds, workers=asked.workers)
     write(kept())
 
 
