@@ -1,14 +1,11 @@
 //! CoDel, by traces worked out from the pseudo-code of RFC 8289, section 5.
 
-use std::collections::VecDeque;
-
 use longfat_queue::discipline::codel::discipline;
 use longfat_queue::{Capacity, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span, Time};
 
 use crate::support::{FreeLink, PACKET, defaults, site};
-use proptest::prelude::*;
 
 fn port(capacity: Capacity, ecn: bool) -> FreeLink {
     let mut settings = defaults(&discipline(), "packets").expect("it has defaults");
@@ -198,107 +195,6 @@ fn no_packet_is_late_with_at_most_one_behind_it() {
             hit |= !hits(&mut port, [at]).is_empty();
         }
         assert_eq!(hit, drops, "{ahead} packets at the start");
-    }
-}
-
-/// The state of RFC 8289, section 5, as plainly as it says it: instants in picoseconds, 0 for none, packets of one
-/// size.
-#[derive(Debug, Default)]
-struct Plain {
-    line: VecDeque<(u32, u64)>,
-    busy: bool,
-    first_above: u64,
-    next: u64,
-    count: u64,
-    last_count: u64,
-    dropping: bool,
-    sent: Vec<u32>,
-    dropped: Vec<u32>,
-}
-
-impl Plain {
-    const TARGET: u64 = 5_000_000_000;
-    const INTERVAL: u64 = 100_000_000_000;
-
-    /// The next packet, and whether it may be dropped.
-    fn take(&mut self, now: u64) -> Option<(u32, bool)> {
-        let Some((id, came)) = self.line.pop_front() else {
-            self.first_above = 0;
-            return None;
-        };
-        let mut may_drop = false;
-        if now - came < Self::TARGET || self.line.len() <= 1 {
-            self.first_above = 0;
-        } else if self.first_above == 0 {
-            self.first_above = now + Self::INTERVAL;
-        } else {
-            may_drop = now >= self.first_above;
-        }
-        Some((id, may_drop))
-    }
-
-    fn law(&self, from: u64) -> u64 {
-        from + (Self::INTERVAL as f64 / (self.count as f64).sqrt()) as u64
-    }
-
-    fn depart(&mut self, now: u64) {
-        let mut head = self.take(now);
-        let is_late = |head: Option<(u32, bool)>| head.is_some_and(|(_, late)| late);
-        if self.dropping {
-            self.dropping = is_late(head);
-            while self.dropping && now >= self.next {
-                self.dropped.extend(head.map(|(id, _)| id));
-                self.count += 1;
-                head = self.take(now);
-                if is_late(head) {
-                    self.next = self.law(self.next);
-                } else {
-                    self.dropping = false;
-                }
-            }
-        } else if is_late(head) {
-            self.dropped.extend(head.map(|(id, _)| id));
-            head = self.take(now);
-            self.dropping = true;
-            let since = self.count - self.last_count;
-            let again = since > 1 && now < self.next + 16 * Self::INTERVAL;
-            self.count = if again { since } else { 1 };
-            self.next = self.law(now);
-            self.last_count = self.count;
-        }
-        self.sent.extend(head.map(|(id, _)| id));
-        self.busy = head.is_some();
-    }
-}
-
-proptest! {
-    /// Packet for packet what the pseudo-code does, over queues that come and go.
-    #[test]
-    fn it_is_the_pseudo_code(
-        steps in prop::collection::vec((1_u64..4000, 0_usize..60, prop::bool::weighted(0.02)), 1..600),
-    ) {
-        let (mut port, mut plain) = (dropping(), Plain::default());
-        let mut now = 1_000_000_000;
-        let mut id = 0;
-        for (micros, burst, pause) in steps {
-            now += micros * 1_000_000 + if pause { 1_500_000_000_000 } else { 0 };
-            // Most of the time as many come as leave.
-            for _ in 0..burst / 30 + usize::from(burst % 30 == 0) * 40 {
-                port.arrive(Time(now), PACKET, Ecn::NotEct);
-                plain.line.push_back((id, now));
-                id += 1;
-                if !plain.busy {
-                    plain.depart(now);
-                }
-            }
-            port.depart(Time(now));
-            if plain.busy {
-                plain.depart(now);
-            }
-        }
-        prop_assert_eq!(dropped(&port), plain.dropped);
-        let sent: Vec<_> = port.books().sent.iter().map(|item| item.id).collect();
-        prop_assert_eq!(sent, plain.sent);
     }
 }
 

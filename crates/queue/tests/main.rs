@@ -13,6 +13,7 @@ mod fq_codel;
 mod longest;
 mod pi;
 mod pie;
+mod plain;
 mod pushout;
 mod red;
 mod rem;

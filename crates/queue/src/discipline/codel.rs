@@ -60,7 +60,7 @@
 //!
 //! * The instants of drops are those of the control law (`a_standing_queue_is_dropped_from_by_the_control_law` and the
 //!   others of `tests/codel.rs`), and packet for packet those of the pseudo-code of section 5
-//!   (`it_is_the_pseudo_code`).
+//!   (`codel_is_its_model`, in `tests/plain`).
 //! * In the domain above, the delay is held near the target whatever the size of the buffer and the rate of the link,
 //!   and the link stays busy (`codel_holds_the_delay_near_its_target`, in the tests of the simulator).
 

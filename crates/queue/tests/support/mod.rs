@@ -104,6 +104,8 @@ pub(crate) struct Books {
     pub(crate) sent: Vec<Item>,
     pub(crate) dropped: Vec<Item>,
     pub(crate) marked: Vec<u32>,
+    /// Of those that have one.
+    pub(crate) headers: BTreeMap<u32, RouterHeader>,
     chance: Pcg64,
     arrivals: u32,
 }
@@ -115,6 +117,7 @@ impl FreeLink {
             sent: Vec::new(),
             dropped: Vec::new(),
             marked: Vec::new(),
+            headers: BTreeMap::new(),
             chance: chance(seed),
             arrivals: 0,
         };
@@ -129,11 +132,17 @@ impl FreeLink {
 
     /// The next packet arrives, and is this apart from its number and time.
     pub(crate) fn arrive_as(&mut self, now: Time, item: Item) {
+        self.arrive_with(now, item, None);
+    }
+
+    /// The same for a packet with this header.
+    pub(crate) fn arrive_with(&mut self, now: Time, item: Item, header: Option<RouterHeader>) {
         let id = self.books.arrivals;
         self.books.arrivals += 1;
         let item = Item { id, arrived: now, ..item };
         self.queue.advance(now);
         self.books.waiting.insert(id, item);
+        self.books.headers.extend(header.map(|header| (id, header)));
         self.queue.enqueue(now, item, &mut self.books);
         if !self.busy {
             self.serve(now);
@@ -213,8 +222,8 @@ impl Host for Books {
         true
     }
 
-    fn header(&mut self, _: &Item) -> Option<&mut RouterHeader> {
-        None
+    fn header(&mut self, item: &Item) -> Option<&mut RouterHeader> {
+        self.headers.get_mut(&item.id)
     }
 
     fn chance(&mut self) -> &mut dyn Rng {
