@@ -73,8 +73,8 @@
 //! * A full buffer loses the oldest packet of the longest queue, as with CAKE, one at a time. Of several that are the longest
 //!   each loses in turn, by number; with CAKE that follows from the order of a heap.
 //! * CoDel, not COBALT's variant of it: it drops nothing as long as no more than one packet waits behind in the same queue,
-//!   where `sch_cake` drops all but the last and marks that. COBALT acts on no wait below that of four full packets, and
-//!   lets its count decay where CoDel begins anew.
+//!   where `sch_cake` drops all but the last and marks that. COBALT acts on no wait below that of four full packets, or of
+//!   two for each bulk queue, and lets its count decay where CoDel begins anew.
 //! * Where all eight queues of a set are in use, a flow that shares one is charged to the hosts of the flow that was there
 //!   first, until the queue is empty, and that flow finds it again later; `sch_cake` takes over its hosts and its place.
 //! * Of the places of a set that nobody uses a new flow gets the first, where `sch_cake` begins at the one that the hash
@@ -86,6 +86,8 @@
 //! * The shares of hosts and of their flows, on whichever side there are few hosts, worked out by hand
 //!   (`tests/cake.rs`), and with TCP (`hosts_share_equally`, in the tests of the simulator). Flows that send little
 //!   cost nothing (`sparse_flows_cost_their_host_nothing`).
+//! * The rules above, packet for packet, where flows and hosts are many and sets are few (`cake_is_its_model`, in
+//!   `tests/plain`).
 //! * Hardly any collisions: 100 flows in 1024 queues are alone in theirs (`a_hundred_flows_do_not_meet`, in
 //!   `tests/cake.rs`).
 

@@ -43,12 +43,15 @@
 //!   buffer is.
 //! * Of several queues that are the longest each loses in turn, by number, so that none suffers for its own. The source
 //!   names no rule; ns-2 takes the first in the order of turns.
+//! * A queue that a full buffer empties keeps its place in the list and loses its deficit. What comes for it before its turn
+//!   waits for no more than that; if the turn has begun, for the next one.
 //! * A flow is what the simulator calls one; two whose hashes meet share a queue.
 //!
 //! # What the paper promises
 //!
 //! * The turns of its example: with a quantum of 500 bytes, a queue of 200, 750 and 20 bytes sends the first, keeps 300
 //!   and sends the others in the next turn (`the_example_of_the_paper`).
+//! * Its turns, packet for packet (`drr_is_its_model`, in `tests/plain`).
 //! * The bound above (`after_k_turns_each_has_sent_k_quanta`, both in `tests/drr.rs`).
 //! * Equal shares against a flow that does not answer (`flows_share_equally`, in the tests of the simulator).
 

@@ -71,7 +71,8 @@
 //!
 //! # What the RFC promises
 //!
-//! * The order of packets, and which a full buffer loses, worked out by hand (`tests/fq_codel.rs`).
+//! * The order of packets, and which a full buffer loses, worked out by hand (`tests/fq_codel.rs`), and those of any packets,
+//!   with CoDel's drops and marks (`fq_codel_is_its_model`, in `tests/plain`).
 //! * Flows get equal shares whatever their round trips and controllers, and one that does not answer gets no more than
 //!   its own (`flows_share_equally`); each waits for CoDel's target, and a flow that sends little for next to nothing
 //!   (`a_sparse_flow_does_not_wait`, both in the tests of the simulator).

@@ -47,11 +47,13 @@
 //!   to come to that length, or if all are a packet long the one whose turn is next. Tried here, the former has flows that
 //!   are in step lose in step, as in one queue: with 150 Reno flows on 60 packets of buffer Jain's index was 0.70, and is
 //!   0.97.
+//! * A queue that a full buffer empties keeps its place in the order of turns for what comes before it is reached.
 //! * The deployed limit of 127 packets to a queue is not in: the buffer is the limit.
 //!
 //! # What the paper promises
 //!
-//! * The order of packets, and which a full buffer loses, worked out by hand (`tests/sfq.rs`).
+//! * The order of packets, and which a full buffer loses, worked out by hand (`tests/sfq.rs`), and those of any packets
+//!   (`sfq_is_its_model`, in `tests/plain`).
 //! * Conversations that share a queue do not do so after a change of the salt (`a_change_of_the_salt_parts_them`,
 //!   there; `no_flow_suffers_for_long`, in the tests of the simulator).
 
