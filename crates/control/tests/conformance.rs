@@ -2,8 +2,8 @@
 
 use longfat_control::conformance::{self, Checked, Effort, Operation, Promise};
 use longfat_control::{
-    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Path,
-    Promises, RateSample, Sending, SlowStart, Start,
+    Adjustment, CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Limited,
+    Path, Promises, RateSample, Sending, SlowStart, Start,
 };
 use longfat_units::{RouterHeader, Segments, Span, Time};
 use proptest::prelude::*;
@@ -391,6 +391,34 @@ fn growth_limits_are_what_a_round_yields() {
     }
     // Their windows follow from what the path delivers, from routers, or have a bound of this kind of their own.
     assert_eq!(without, ["bbr1", "bbr3", "scream", "vivace", "xcp"]);
+}
+
+/// Where growth has gone beyond its limit, a controller has the window that the host says, and knows all that it knew: bounded
+/// to the window that it has, it is what it was.
+#[test]
+fn a_bound_on_growth_forgets_nothing() {
+    let mut forgetful = Vec::new();
+    // The window of DECbit is sent in whole segments: `a_bound_on_growth_keeps_the_bits_seen` is of that.
+    for controller in windowed().filter(|controller| controller.name != "decbit") {
+        let mut control = avoiding(controller, 200.0);
+        if control.growth_limit(Segments(200.0), &ack(Time::ZERO, 1), &PATH).is_none() {
+            continue;
+        }
+        let mut now = Time::ZERO;
+        for _ in 0..3 {
+            round(&mut *control, now);
+            control.on_congestion(&loss(now + RTT), &PATH);
+            round(&mut *control, now + RTT);
+            now += RTT + RTT;
+        }
+        let before = format!("{control:?}");
+        let event = Adjustment { now, window: control.window(), threshold: None };
+        control.trim(&event, &PATH);
+        if format!("{control:?}") != before {
+            forgetful.push(&*controller.name);
+        }
+    }
+    assert_eq!(forgetful, [""; 0]);
 }
 
 #[test]
