@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::{Cause, CongestionControl, Reaction, Start, Wants};
+use longfat_control::{
+    Cause, Congestion, CongestionControl, Feedback, Pacing, Path, Reaction, Start, Wants,
+};
 use longfat_scenario::{Recovery, RtoRestart, SavedPath, WindowValidation};
 use longfat_units::{Ecn, Segments, Span, Time};
 
@@ -706,6 +708,37 @@ fn the_reaction_of_a_controller_that_asks_for_no_more_than_pacing_is_undone_too(
     assert!(matches!(wire.sender.state, State::Recovery { .. }));
     wire.run(120);
     assert_eq!(wire.sender.state, State::Open);
+}
+
+/// A window of ten at 1000 segments per second, and half as many with each reaction.
+#[derive(Clone, Debug)]
+struct Slower(f64);
+
+impl CongestionControl for Slower {
+    fn on_feedback(&mut self, _: &Feedback, _: &Path) {}
+
+    fn on_congestion(&mut self, _: &Congestion, _: &Path) {
+        self.0 /= 2.0;
+    }
+
+    fn window(&self) -> Segments {
+        Segments(10.0)
+    }
+
+    fn pacing(&self) -> Pacing {
+        Pacing::Rate(self.0)
+    }
+}
+
+#[test]
+fn the_pacing_of_before_an_undone_reaction_is_heeded_at_once() {
+    // Ten leave at once, since no round trip is known, and 2 takes 20 ms longer: block 5 takes it for lost at 100 ms, and at 120
+    // ms it is acknowledged. The next round trip has not begun.
+    let mut wire = Wire::of(Box::new(Slower(1000.0)), rack(200), &[], &[(2, 20)]);
+    wire.run(119);
+    assert_eq!(wire.sender.pacer.mode(), Pacing::Rate(500.0));
+    wire.run(120);
+    assert_eq!(wire.sender.pacer.mode(), Pacing::Rate(1000.0));
 }
 
 /// Delays of the second window of ten, which leaves at 100 ms, and of the probe at 300 ms: all arrive at 600 ms.
