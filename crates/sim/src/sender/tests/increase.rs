@@ -43,15 +43,15 @@ fn rounds(dialogue: &mut Dialogue, more: &[u64]) -> Vec<f64> {
 }
 
 #[test]
-fn section_3_1() {
-    // Ten leave, and later four, with an initial window of ten: 20 after the first ten, and no more after the four. Without
-    // the draft's rule only the first acknowledgment finds the window full.
+fn an_unused_window_is_at_most_twice_what_was_in_flight() {
+    // Section 3.1. Ten leave, and later four, with an initial window of ten: 20 after the first ten, and no more after the
+    // four. Without the draft's rule only the first acknowledgment finds the window full.
     assert_eq!(rounds(&mut flow(RateLimitedIncrease, 10.0, None, 10), &[4]), [20.0, 20.0]);
     assert_eq!(rounds(&mut flow(Kept, 10.0, None, 10), &[4]), [11.0, 11.0]);
 }
 
 #[test]
-fn appendix_a() {
+fn the_growth_of_appendix_a_lets_its_last_round_leave_at_once() {
     // Rounds of 4, 8, 4 and 20 segments. The fourth finds a window of 20, so that all of them leave at once.
     let mut dialogue = flow(RateLimitedIncrease, 10.0, None, 4);
     assert_eq!(rounds(&mut dialogue, &[8, 4, 20]), [14.0, 20.0, 20.0, 40.0]);
