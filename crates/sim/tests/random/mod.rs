@@ -2,8 +2,10 @@
 
 pub(crate) mod prober;
 
+use std::sync::Arc;
+
 use crate::support::disciplines::acting;
-use longfat_control::SlowStart;
+use longfat_control::{CONTROLLERS, Controller, SlowStart};
 use longfat_queue::DISCIPLINES;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -316,34 +318,24 @@ fn written(control: &str) -> String {
     }
 }
 
+/// Every controller that asks for no queue of its own, and what goes by the room that links have. `sized-start` is for sizes.
+fn everybody() -> Vec<&'static str> {
+    let by_itself = |entry: &&Arc<Controller>| {
+        entry.name != "sized-start" && entry.needs(&entry.defaults()).queue.is_none()
+    };
+    let names = CONTROLLERS.iter().filter(by_itself).map(|entry| &*entry.name);
+    names.chain(["{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }"]).collect()
+}
+
+/// Does it send by a rate, whatever the flow would like?
+fn paces(control: &str) -> bool {
+    let found = CONTROLLERS.iter().find(|entry| entry.name == control);
+    found.is_some_and(|entry| entry.needs(&entry.defaults()).pacing)
+}
+
 fn flow() -> impl Strategy<Value = GroupText> {
     let sender = (
-        select(
-            &[
-                "reno",
-                "hstcp",
-                "stcp",
-                "exp",
-                "cubic",
-                "cw-hstcp",
-                "constant-rate",
-                "fiber",
-                "blitz",
-                "anti-ecn",
-                "dctcp",
-                "prague",
-                "bic",
-                "compound",
-                "h-tcp",
-                "hybla",
-                "cdg",
-                "veno",
-                "vivace",
-                "westwood",
-                "yeah",
-                "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
-            ][..],
-        ),
+        select(everybody()),
         select(vec![100_u32, 576, 1500, 9000]),
         select(&["sack", "newreno", "reno", "rack", "quic"][..]),
         any::<bool>(),
@@ -354,10 +346,27 @@ fn flow() -> impl Strategy<Value = GroupText> {
         of(select(&RECEIVE_WINDOWS[..])),
     );
     let host = (
-        select(&["", "ack_every = 1\n", "ack_every = 5\nack_delay = \"25 ms\"\n"][..]),
+        select(
+            &[
+                "",
+                "ack_every = 1\n",
+                "ack_every = 5\nack_delay = \"25 ms\"\n",
+                "ack_every = 200\nack_delay = \"1 ms\"\n",
+            ][..],
+        ),
         select(&["", "", "send_quantum = 3\n", "send_quantum = \"2 ms\"\n"][..]),
         select(&["none", "none", "rfc5681", "rfc2861", "rfc7661", "ratelimited-increase"][..]),
-        select(&["", "", "careful_resume = { window = 150, rtt = \"60 ms\" }\n"][..]),
+        select(
+            &[
+                "",
+                "",
+                "",
+                "",
+                "careful_resume = { window = 150, rtt = \"60 ms\" }\n",
+                "careful_resume = { window = 2, rtt = \"1 ms\" }\n",
+                "careful_resume = { window = 20000, rtt = \"2 s\" }\n",
+            ][..],
+        ),
     );
     let application = of(select(APPLICATIONS.to_vec()));
     let bounds =
@@ -368,8 +377,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
             let (sender, (acks, quantum, validation, resume)) = sender;
             let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart, allowed) = sender;
             let allowed = allowed.filter(|_| control != "blitz" && recovery != "quic");
-            // A burst leaves at the access rate, whatever the flow would like.
-            let pacing = if ["blitz", "vivace"].contains(&control) { PACINGS[0] } else { pacing };
+            // A burst leaves at the access rate.
+            let pacing = if control == "blitz" || paces(control) { PACINGS[0] } else { pacing };
             let access = access.or((control == "blitz").then_some(25));
             let application = application.filter(|_| control != "blitz");
             let size = size.filter(|_| application.is_none());
