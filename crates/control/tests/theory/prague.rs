@@ -2,7 +2,7 @@
 
 use longfat_control::{Cause, Feedback, Pacing, Start};
 use longfat_units::parameter::Setting;
-use longfat_units::{Segments, Span};
+use longfat_units::{Segments, Span, Time};
 
 use crate::dctcp::marked_rounds;
 use crate::drive::{ClockedFlow, assert_near};
@@ -219,6 +219,29 @@ fn marks_after_a_pause_are_answered_once_per_virtual_round_trip() {
             flow.now += Span::from_seconds(1);
         }
     }
+}
+
+/// Where round trips are 25 ms and longer those of the host are the measure, and not the smoothed one, which is behind where a
+/// queue empties. Below, what comes a round trip late is not late any more.
+#[test]
+fn the_smoothed_round_trip_does_not_keep_marks_from_being_answered() {
+    let changes = [("rounds", Setting::Count(0))];
+    let answers = |marks: &[(u64, u64)]| {
+        let five = Span::from_millis(5);
+        let mut flow = ClockedFlow::new("prague", &changes, 1e6).with_rtt(five);
+        let mut answered = Vec::new();
+        for &(at, smoothed) in marks {
+            flow.now = Time::ZERO + Span::from_millis(at);
+            flow.queueing = Span::from_millis(smoothed) - five;
+            let before = flow.window();
+            flow.congestion(Cause::Mark);
+            answered.extend((flow.window() < before).then_some(at));
+        }
+        answered
+    };
+    assert_eq!(answers(&[(0, 40), (35, 38), (65, 34)]), [0, 35, 65]);
+    assert_eq!(answers(&[(0, 40), (30, 40), (54, 10), (55, 10)]), [0, 30, 55], "from 30 ms on");
+    assert_eq!(answers(&[(0, 5), (30, 5), (50, 5), (55, 5)]), [0, 30, 55], "from 30 ms on");
 }
 
 /// RFC 9331, section 4.3: a loss is answered as Reno answers it. What a mark has taken from the same window counts towards
