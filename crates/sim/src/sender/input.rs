@@ -176,7 +176,12 @@ impl Sender {
         if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
             (sacked, lost) = self.hear(now, ack.sent, blocks);
         }
+        // A mark that is counted is told once; with the echo it is told until it is answered.
+        let counted = self.config.counts_marks.then(|| self.marked(ack, cargo));
         if self.config.recovery == Recovery::Rack {
+            if counted > Some(0) && self.config.reaction != Reaction::PerMark {
+                self.keep_reaction();
+            }
             (lost, probed) = self.find_losses(now, from, ack.sent, cargo, repairing);
         }
         self.note_round_trip(rtt);
@@ -185,7 +190,7 @@ impl Sender {
         let mut feedback = Feedback {
             sacked,
             lost,
-            marked: self.marked(ack, cargo),
+            marked: counted.unwrap_or_else(|| self.marked(ack, cargo)),
             rtt: Some(rtt),
             in_flight,
             limited: if recovering || recovery_begins { Limited::Recovery } else { self.limited },
@@ -264,7 +269,7 @@ impl Sender {
     /// what leaves cannot be marked (RFC 3168, section 6.1.5), nor can it tell the receiver to stop echoing (6.1.2), so
     /// an echo that kept the window from growing would keep it at one segment for all of the repair.
     fn echo_is_stale(&self) -> bool {
-        matches!(self.state, State::GoBack { .. }) && self.config.reaction != Reaction::PerMark
+        matches!(self.state, State::GoBack { .. })
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to

@@ -590,6 +590,21 @@ fn an_answer_to_marks_too_is_not_undone() {
 }
 
 #[test]
+fn a_mark_told_with_the_proof_that_a_reaction_was_needless_is_answered() {
+    // As above, but it is 2 that is marked: its acknowledgment at 120 ms tells both. Undone, the reaction would leave the mark
+    // without an answer, since it is told once. Where each mark is answered the loss is taken back, and the mark halves.
+    for reaction in [Reaction::PerWindow, Reaction::LossesApart, Reaction::PerMark] {
+        let config = SenderConfig { counts_marks: true, reaction, ..rack(200) };
+        let mut wire = Wire::new(20.0, config, &[], &[(2, 20)]);
+        wire.marked = vec![2];
+        wire.run(130);
+        assert!((wire.window() - 10.05).abs() < 0.01, "{reaction:?}: window {}", wire.window());
+        wire.run(60_000);
+        assert!(wire.sender.is_done());
+    }
+}
+
+#[test]
 fn an_unvalidated_window_does_not_grow() {
     // RFC 9959. Segment 9 takes 50 ms longer, so the window jumps to 50 at 150 ms, with 18 segments in flight. Two more leave
     // in some 4 ms; when 10 to 27 are acknowledged at 200 ms less than 50 are in flight.
