@@ -209,6 +209,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, help="runs of each [8]; those of before are known")
     parser.add_argument("--workers", type=int, help="runs at a time [one for each core]")
     asked = parser.parse_args()
+    if asked.control and not asked.cell:
+        parser.error("--control says of whom the cells of --cell are evaluated again")
     folders = {name: ROOT / f"runs/evaluate-{name}-full" for name in CONTROLLERS}
     if asked.run:
         for name, folder in folders.items():
