@@ -49,7 +49,7 @@
 //! the rest, whichever way a window below one grows; from 512 kbit/s on both have their share.
 //!
 //! *Round trips below 25 ms* make no difference to the law, where marks come at the same distance, and little behind
-//! `dualpi2`: the flows with 5 and 20 ms answer marks every 39 and 43 ms, and share 100 Mbit/s as 44 and 56, and as 88 and 12
+//! `dualpi2`: the flows with 5 and 20 ms answer marks every 39 and 43 ms, and share 100 Mbit/s as 44 and 56, and as 87 and 13
 //! without `least_rtt`; with a step at 1 ms in place of the ramp, as deployed, as 60 and 40. `R_v` ends with a round trip of
 //! the flow, and what one is late the next is shorter.
 //!
