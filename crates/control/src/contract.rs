@@ -82,7 +82,7 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
     fn on_sent(&mut self, _sent: &Sent, _path: &Path) {}
 
     /// When to call `on_timer` next, if at all; asked after every other call. A time that has passed is now; after
-    /// `on_timer` it must be one to come, or the clock stands still. Only with [`Wants::timer`].
+    /// `on_timer` it must be one to come: the clock would stand still. Only with [`Wants::timer`].
     fn timer(&self) -> Option<Time> {
         None
     }

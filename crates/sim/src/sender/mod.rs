@@ -680,6 +680,7 @@ impl Sender {
             self.control.on_pause(now.since(self.timer.idle_since()));
         }
         self.control.on_restart(now, self.timer.path());
+        self.set_alarm(now);
         let paces = self.extras.as_ref().is_some_and(|extras| extras.wants.pacing);
         if paces && self.config.pacing.is_none() {
             self.heed_pacing();

@@ -101,6 +101,7 @@ impl Sender {
         let Some(window) = excess else { return };
         let event = Adjustment { now, window: Segments(window), threshold: None };
         self.control.trim(&event, self.timer.path());
+        self.set_alarm(now);
         self.heed_control(now);
     }
 
@@ -165,6 +166,7 @@ impl Sender {
         let Some(Resized { window, threshold }) = resized else { return };
         let event = Adjustment { now, window: Segments(window), threshold };
         self.control.on_adjustment(&event, self.timer.path());
+        self.set_alarm(now);
         self.heed_pacing();
         self.heed_control(now);
         self.heed_reduction();

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use longfat_control::{
-    Cause, Congestion, CongestionControl, Feedback, Limited, Lost, Pacing, Path, Reaction, Sent,
-    Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Feedback, Limited, Lost, Pacing, Path,
+    Reaction, Sent, Wants,
 };
 use longfat_units::{Segments, Span, Time};
 
 use super::super::{Sender, SenderConfig, Sends};
 use super::{Dialogue, config};
 use crate::packet::Packet;
-use longfat_scenario::Recovery;
+use longfat_scenario::{Recovery, WindowValidation};
 
 /// Everything a controller was told.
 #[derive(Clone, Debug, Default)]
@@ -472,4 +472,60 @@ fn nothing_is_heard_early_that_a_timer_a_call_or_the_end_may_change() {
     assert!(!early(Wants::NOTHING, 1000, 10), "everything has arrived");
     let called = Wants { timer: true, ..Wants::NOTHING };
     assert!(early(called, 30, 9) && !early(called, 31, 9));
+}
+
+/// Its window grows once, from ten to twenty. It asks to be called 10 ms after data leaves again, and 20 ms after the host
+/// asks for another window.
+#[derive(Clone, Debug, Default)]
+struct Waking {
+    /// Something has been acknowledged.
+    has_grown: bool,
+    alarm: Option<Time>,
+}
+
+impl CongestionControl for Waking {
+    fn on_feedback(&mut self, _: &Feedback, _: &Path) {
+        self.has_grown = true;
+    }
+
+    fn on_congestion(&mut self, _: &Congestion, _: &Path) {}
+
+    fn on_restart(&mut self, now: Time, _: &Path) {
+        self.alarm = Some(now + Span::from_millis(10));
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.alarm = Some(event.now + Span::from_millis(20));
+    }
+
+    fn timer(&self) -> Option<Time> {
+        self.alarm
+    }
+
+    fn window(&self) -> Segments {
+        Segments(if self.has_grown { 20.0 } else { 10.0 })
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { timer: true, ..Wants::NOTHING }
+    }
+}
+
+#[test]
+fn a_controller_is_asked_for_its_timer_after_every_call() {
+    // Five are acknowledged at 100 ms. The window is adjusted as the next ones leave, where that is what is asked for after
+    // a pause.
+    for (window_validation, wakes) in
+        [(WindowValidation::None, 1010), (WindowValidation::Rfc5681, 1020)]
+    {
+        let config = SenderConfig { window_validation, ..config(Recovery::Sack, None, 5) };
+        let sender = Sender::new(config, Box::<Waking>::default(), Time::ZERO);
+        let mut dialogue = Dialogue::between(sender, None, true, &[]);
+        dialogue.run(Span::from_millis(150));
+        assert_eq!(dialogue.sender.alarm(), Time::NEVER);
+        let second = Time::ZERO + Span::from_seconds(1);
+        dialogue.sender.write(second, 5);
+        assert!(dialogue.sender.poll(second).is_some());
+        assert_eq!(millis(dialogue.sender.alarm()), wakes, "{window_validation:?}");
+    }
 }
