@@ -160,7 +160,7 @@ fn cases(check: impl Fn(&mut Draw, u64)) {
     }
 }
 
-const CASES: u64 = 256;
+const CASES: u64 = 1024;
 
 /// Where flows come from and where they go.
 #[derive(Clone, Copy, Debug)]
