@@ -747,8 +747,8 @@ impl CongestionControl for Slower {
 
 #[test]
 fn the_pacing_of_before_an_undone_reaction_is_heeded_at_once() {
-    // Ten leave at once, since no round trip is known, and 2 takes 20 ms longer: block 5 takes it for lost at 100 ms, and at 120
-    // ms it is acknowledged. The next round trip has not begun.
+    // Ten leave at once, since no round trip is known, and 2 takes 20 ms longer: block 5 takes it for lost at 100 ms, and at
+    // 120 ms it is acknowledged. The next round trip has not begun.
     let mut wire = Wire::of(Box::new(Slower(1000.0)), rack(200), &[], &[(2, 20)]);
     wire.run(119);
     assert_eq!(wire.sender.pacer.mode(), Pacing::Rate(500.0));
