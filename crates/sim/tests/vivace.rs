@@ -129,3 +129,29 @@ fn marks_count_as_often_as_a_router_marks() {
     let share = seen / (dropped + marked);
     assert!((0.6..1.4).contains(&share), "{seen} seen, {dropped} dropped and {marked} marked");
 }
+
+/// Where light takes no time, and a packet 14 ms: what is in flight is bounded by what a round trip carries and the buffer
+/// holds, 20 packets, and no window is for millions of them.
+#[test]
+fn a_path_of_no_length_is_no_reason_to_send_at_any_rate() {
+    let recording = record(
+        r#"
+        duration = "5 s"
+        sample   = "10 ms"
+        [link.path]
+        rate   = "5 Mbit/s"
+        delay  = "0 ms"
+        buffer = "300 ms"
+        loss   = 0.2
+        [[flow]]
+        name    = "flow"
+        control = "vivace"
+        path    = ["path"]
+        rtt     = "0 ms"
+        packet  = "9000 B"
+        "#,
+        true,
+    );
+    let most = numbers(&recording, "flow_series", "window").into_iter().fold(0.0, f64::max);
+    assert!(most < 1000.0, "{most}");
+}

@@ -82,7 +82,9 @@
 //!   end: by then hosts have found its losses (RFC 9002, section 6.1.2). Later ones are not counted. Hosts that find them one
 //!   by one have not, so where a quarter and two segments of an interval are missing, all that is missing counts as lost.
 //! - *The first rate* is the first window over the first round trip, and that is tried before it is doubled. If its utility is
-//!   not above zero (the authors' branch master begins with zero), half of it is where learning begins.
+//!   not above zero (the authors' branch master begins with zero), half of it is where learning begins. A round trip that the
+//!   host knows before it measures one is that of light, which says nothing where the time to send a packet is a hundred times
+//!   as long: then the first one measured counts.
 //! - *The window* is twice what the rate needs in a smoothed round trip, and stops a sender that hears nothing.
 //! - *Two segments per round trip* are the least.
 //! - *Where the flow has too little to send*, or the receiver bounds it, the rate may fall, the start may end, and the rate
@@ -201,6 +203,9 @@ const PART_FOR_LOSSES: u64 = 8;
 const TOO_MUCH: f64 = 0.5;
 /// Round trips after its end in which an interval must have become known.
 const PATIENCE: u64 = 2;
+
+/// Times as long as what the host knew as the round trip: it knew nothing of what counts.
+const TOO_SHORT: f64 = 100.0;
 
 /// What it is at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -344,6 +349,16 @@ impl Vivace {
         self.window = (HEADROOM * most).clamp(HEADROOM * LEAST, CEILING);
     }
 
+    /// The first trial, or one after what was tried says nothing; the round trip was `known` to be as long as this before.
+    fn begin_first(&mut self, now: Time, rate: f64, known: Span) {
+        let longer = self.rtt.seconds() / known.seconds();
+        if self.phase == Phase::Starting(None) && longer > TOO_SHORT {
+            self.set_rate(rate / longer);
+            return self.begin_trial(now, rate / longer);
+        }
+        self.begin_trial(now, rate);
+    }
+
     /// Something is tried around r, from now on.
     fn begin_trial(&mut self, now: Time, rate: f64) {
         let mut trial = match self.phase {
@@ -418,9 +433,10 @@ impl CongestionControl for Vivace {
         let Some(rtt) = feedback.rtt else { return };
         let now = feedback.now;
         let Some(rate) = self.rate else { return self.begin(path.rtt) };
+        let known = self.rtt;
         self.rtt = path.rtt.max(Span(1));
         self.busy = feedback.in_flight > feedback.delivered() + feedback.lost;
-        let Some(trial) = &mut self.trial else { return self.begin_trial(now, rate) };
+        let Some(trial) = &mut self.trial else { return self.begin_first(now, rate, known) };
         let left = Time(now.0.saturating_sub(rtt.0));
         if let Some(interval) = trial.holding(left) {
             interval.hear(left, rtt, feedback.delivered());

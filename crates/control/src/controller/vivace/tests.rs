@@ -482,3 +482,18 @@ fn a_pause_drops_what_was_tried() {
     told.flow.on_restart(told.now, &PATH);
     assert!(told.flow.trial.is_none());
 }
+
+/// The first window over the first round trip: over what the host knows of it, unless that is nothing beside what is measured.
+#[test]
+fn the_first_rate_is_that_of_a_round_trip() {
+    for (known, segments) in [(0, 10.0), (1_000, 10.0), (1_000_000_000, 1000.0), (RTT.0, 10.0)] {
+        let start =
+            Start { window: Segments(10.0), round_trip: Some(Span(known)), ..Start::default() };
+        let mut flow = Vivace::new(&controller().defaults(), &start);
+        let now = Time::ZERO + RTT;
+        flow.on_feedback(&Feedback { rtt: Some(RTT), ..Feedback::at(now, 1) }, &PATH);
+        let per_round_trip = flow.rate.expect("it has one") * RTT.seconds();
+        assert!((per_round_trip - segments).abs() < 1e-6, "{known} ps: {per_round_trip}");
+        assert_eq!(flow.window().0, HEADROOM * per_round_trip);
+    }
+}
