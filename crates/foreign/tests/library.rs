@@ -10,11 +10,11 @@ use std::sync::Arc;
 use longfat_control::conformance::{
     Operation, Promise, check, settings_from_number, start_from_bytes,
 };
-use longfat_control::{Controller, Pacing, Sending, Start};
+use longfat_control::{Cause, Congestion, Controller, Feedback, Pacing, Sending, Start};
 use longfat_foreign::{Entry, LibraryError, abi, compiled_law, load};
 use longfat_scenario::{Catalogue, Scenario};
 use longfat_sim::Simulation;
-use longfat_units::{Origin, fault};
+use longfat_units::{Origin, Segments, Span, Time, fault};
 
 const TEXT: &str = r#"
 duration = "5 s"
@@ -227,6 +227,11 @@ extern "C" fn one(_: *const abi::Operating, p: *const f64) -> f64 {
     unsafe { *p }
 }
 
+extern "C" fn since_event(at: *const abi::Operating, _: *const f64) -> f64 {
+    // SAFETY: there is always one to point to.
+    unsafe { (*at).since_event / 100.0 }
+}
+
 extern "C" fn nothing(_: *const abi::Operating, _: i64, _: *const f64) -> f64 {
     0.0
 }
@@ -320,4 +325,24 @@ fn tables_are_checked() {
     // SAFETY: null is allowed.
     let null = unsafe { compiled_law(std::ptr::null(), Arc::new(()), Origin::new("")) };
     assert!(null.expect_err("there is none").to_string().contains("missing"));
+}
+
+/// The time since the last event is without the pauses that the host tells of: of ten seconds, seven in a pause, three are left.
+#[test]
+fn the_clock_of_a_law_leaves_pauses_out() {
+    let table = abi::Law { gain: Some(since_event), ..table() };
+    let Ok(Entry::Controller(entry)) = read(&table) else { panic!("it is a controller") };
+    let (window, threshold) = (Segments(10.0), Some(Segments(2.0)));
+    let start = Start { window, threshold, ..Start::default() };
+    let Sending::Windowed(mut control) = (entry.build)(&entry.defaults(), &start) else {
+        panic!("a law has a window")
+    };
+    let rtt = Span::from_millis(100);
+    let path = longfat_control::Path { rtt, base_rtt: rtt };
+    let loss = Congestion { now: Time::ZERO, cause: Cause::Loss, in_flight: 10, again: false };
+    control.on_congestion(&loss, &path);
+    control.on_pause(Span::from_seconds(7));
+    let now = Time::ZERO + Span::from_seconds(10);
+    control.on_feedback(&Feedback::at(now, 1), &path);
+    assert!((control.window().0 - 10.03).abs() < 1e-9, "{}", control.window().0);
 }
