@@ -178,10 +178,10 @@ fn a_copy_of_a_flow_has_a_memory_of_its_own() {
         panic!("it has a window");
     };
     let other = one.clone();
-    let rtt = longfat_units::Span::from_millis(50);
+    let rtt = Span::from_millis(50);
     let path = longfat_control::Path { rtt, base_rtt: rtt };
-    let now = longfat_units::Time(1);
-    one.on_feedback(&longfat_control::Feedback::at(now, 5), &path);
+    let now = Time(1);
+    one.on_feedback(&Feedback::at(now, 5), &path);
     assert_eq!((one.window().0, other.window().0), (15.0, 10.0));
     assert_eq!(one.pacing(), Pacing::Unpaced);
 }
