@@ -62,13 +62,13 @@
 //!
 //! - *Windows of less than some 60 segments*, with equal round trips and without anybody else: two flows at 30 ms wait 95 to
 //!   155 ms at 20 Mbit/s with a buffer of ten products, as they begin, and 3.4 ms with `competitive = false`. At 100 Mbit/s,
-//!   where each has 125 segments, they wait 1.3 ms and less. With four and five flows it is the same: those of 100 segments
-//!   and more stay in default mode, those of 50 do not. In between it depends on when they start. Of twelve seeds with
-//!   starts within 5 s, 100 Mbit/s, 40 ms, a buffer of ten products and 60 s of which 20 do not count, four flows, with 83
-//!   segments each, wait 1.3 to 2.2 ms in eleven and 151 ms in one, and five, with 67, more than 60 ms in four. A lone flow at 60 ms with a buffer of 60 packets waits 7.1 s instead of
-//!   0.69 at 64 kbit/s, 2.7 s instead of 0.18 at 256 kbit/s, and 120 ms instead of 20 at 2 Mbit/s; from 10 Mbit/s on it waits
-//!   no more than in default mode, give or take a millisecond. Where the product is less than two segments the smallest
-//!   window already keeps the queue from emptying.
+//!   where each has 125 segments, they wait 1.3 ms and less. With four and five flows it is the same: those of 100 segments and
+//!   more stay in default mode, those of 50 do not. In between it depends on when they start. Of twelve seeds with starts
+//!   within 5 s, 100 Mbit/s, 40 ms, a buffer of ten products and 60 s of which 20 do not count, four flows, with 83 segments
+//!   each, wait 1.3 to 2.2 ms in eleven and 151 ms in one, and five, with 67, more than 60 ms in four. A lone flow at 60 ms
+//!   with a buffer of 60 packets waits 7.1 s instead of 0.69 at 64 kbit/s, 2.7 s instead of 0.18 at 256 kbit/s, and 120 ms
+//!   instead of 20 at 2 Mbit/s; from 10 Mbit/s on it waits no more than in default mode, give or take a millisecond. Where the
+//!   product is less than two segments the smallest window already keeps the queue from emptying.
 //!
 //!   Why small windows do not come back: the swing empties the queue only while 1/δ̂ is below about a sixth of the product,
 //!   and leaves a trough above that. A flow that competes adds one to 1/δ with each round trip, so at the next swing, five
