@@ -5,7 +5,7 @@ use longfat_queue::{Capacity, Item};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{RouterHeader, Span};
 
-use super::places::admits;
+use super::places::{admits, bytes};
 use super::{Decisions, Plain, cases, compare};
 use crate::support::{Change, PACKET};
 
@@ -50,9 +50,8 @@ impl Codel {
             return None;
         }
         let item = line.remove(0);
-        let behind: u64 = line.iter().map(|item| item.bytes.0).sum();
         let mut may_drop = false;
-        if now - item.arrived.0 < with.target || behind <= PACKET.0 {
+        if now - item.arrived.0 < with.target || bytes(line) <= PACKET.0 {
             self.first_above = 0;
         } else if self.first_above == 0 {
             self.first_above = now + with.interval;
