@@ -90,8 +90,8 @@ impl Sender {
         self.heed_control(now);
     }
 
-    /// A mark has come that the last reaction answers. That stands, even if it proves that nothing was lost: the path is
-    /// congested (RFC 4015, section 3.4).
+    /// A mark has come that the last reaction answers. It stands, even where nothing proves lost: the path is congested
+    /// (RFC 4015, section 3.4).
     #[cold]
     pub(super) fn keep_reaction(&mut self) {
         if let Some(extras) = &mut self.extras {

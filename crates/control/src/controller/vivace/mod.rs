@@ -203,8 +203,7 @@ const PART_FOR_LOSSES: u64 = 8;
 const TOO_MUCH: f64 = 0.5;
 /// Round trips after its end in which an interval must have become known.
 const PATIENCE: u64 = 2;
-
-/// Times as long as what the host knew as the round trip: it knew nothing of what counts.
+/// How many times as long as the round trip that the host knew is the first one measured, if it knew nothing of what counts.
 const TOO_SHORT: f64 = 100.0;
 
 /// What it is at.
@@ -350,11 +349,11 @@ impl Vivace {
     }
 
     /// The first trial, or one after what was tried says nothing; the round trip was `known` to be as long as this before.
-    fn begin_first(&mut self, now: Time, rate: f64, known: Span) {
+    fn begin_first(&mut self, now: Time, mut rate: f64, known: Span) {
         let longer = self.rtt.seconds() / known.seconds();
         if self.phase == Phase::Starting(None) && longer > TOO_SHORT {
-            self.set_rate(rate / longer);
-            return self.begin_trial(now, rate / longer);
+            rate /= longer;
+            self.set_rate(rate);
         }
         self.begin_trial(now, rate);
     }
