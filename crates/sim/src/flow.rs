@@ -549,7 +549,8 @@ impl Flow {
     }
 
     /// A packet of it has come to its end at `at`, or pacing has. When did the flow end, if it is finite and nothing of it is
-    /// left? Such ends need not be told of in their order.
+    /// left, on its way or at its receiver? An acknowledgment may be held there that the sender does not wait for: that of
+    /// a packet sent again in vain, which has a number of its own. Such ends need not be told of in their order.
     pub(crate) fn over(&mut self, at: Time) -> Option<Time> {
         let is_done = match &self.source {
             Source::Windowed(sender) => sender.is_done(),
@@ -559,7 +560,10 @@ impl Flow {
             return None;
         }
         self.ended = self.ended.max(at);
-        (self.outlet.in_transit == 0 && self.outlet.pace_at == Time::NEVER).then_some(self.ended)
+        let is_left = self.outlet.in_transit > 0
+            || self.outlet.pace_at != Time::NEVER
+            || self.receiver.kept_back().is_some();
+        (!is_left).then_some(self.ended)
     }
 }
 

@@ -282,6 +282,43 @@ fn no_transfer_of_a_list_or_at_random_arrives_when_the_group_has_stopped() {
     assert!(starts.iter().all(|start| (1.0..3.0).contains(start)));
 }
 
+/// The third packet of the first transfer leaves at 100 ms and is acknowledged 200 ms after it has come, which is heard at
+/// 799 ms: 400 ms later than it used to be, and 199 ms after it was sent again, in vain. That one comes at 650 ms, and its
+/// acknowledgment is held until 850 ms and arrives at 1299 ms, when the second transfer waits for that of its own first two:
+/// it hears them at 1399 ms, and its third is there 50 ms later.
+#[test]
+fn an_acknowledgment_that_is_held_belongs_to_the_transfer_that_it_is_of() {
+    let recording = record(
+        r#"
+        duration = "3 s"
+        [link.wire]
+        rate  = "1 Gbit/s"
+        delay = "1 ms"
+        [[link.wire.change]]
+        at      = "120 ms"
+        delay   = "400 ms"
+        reverse = true
+        [[traffic]]
+        name           = "listed"
+        control        = "reno"
+        path           = ["wire"]
+        rtt            = "100 ms"
+        recovery       = "quic"
+        initial_window = 2
+        delayed_ack    = true
+        ack_delay      = "200 ms"
+        replay         = { tick = "1 ms", list = "0 4500,900 4500" }
+        "#,
+    );
+    let table = recording.table("transfers").expect("the table");
+    for (column, expected) in [("completion_s", [0.150, 0.549]), ("acknowledged_s", [0.799, 1.198])]
+    {
+        for (found, expected) in reals(table, column).iter().zip(expected) {
+            assert!((found - expected).abs() < 2e-4, "{column}: {found}, not {expected}");
+        }
+    }
+}
+
 /// A long flow of two packets, from 10 ms on: they arrive 51 and 52 ms later, and the acknowledgment of the second 50.04 ms
 /// after that, as the run ends. One without an end is none.
 #[test]
