@@ -348,7 +348,7 @@ impl Sender {
     fn note_delivered(&mut self, now: Time, ack: &Packet) {
         let Some(extras) = self.extras.as_mut().filter(|_| !self.counts_duplicates) else { return };
         for segment in self.unacknowledged..ack.number {
-            if !self.scoreboard.has_arrived(segment) {
+            if !self.scoreboard.has_arrived(self.unacknowledged, segment) {
                 extras.note_delivered(now, ack.sent, segment);
             }
         }

@@ -62,7 +62,7 @@ impl Sender {
             let whom = (delivery_rate.as_mut(), wants.losses, noted.as_mut());
             let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
             (unacknowledged..next)
-                .filter(|&segment| self.scoreboard.is_in_flight(segment))
+                .filter(|&segment| self.scoreboard.is_in_flight(unacknowledged, segment))
                 .for_each(|segment| losses.tell(segment));
         }
         self.scoreboard.all_lost(unacknowledged, next);

@@ -131,6 +131,7 @@ impl Scoreboard {
     fn advance_among(&mut self, from: u64, to: u64, next: u64) -> u64 {
         let mut news = 0_u64;
         for segment in from..to {
+            // What has been sent since the last report, for which there is no room yet, comes after all that has.
             if self.sacked.contains(segment) {
                 self.sacked.forget(segment);
             } else {
@@ -203,7 +204,7 @@ impl Scoreboard {
         let from = self.lost_below.max(unacknowledged);
         let mut found = 0;
         for segment in from..third {
-            if !self.sacked.contains(segment) {
+            if !self.has_arrived(unacknowledged, segment) {
                 found += 1;
                 self.last_lost = segment;
                 lost(segment);
@@ -217,15 +218,17 @@ impl Scoreboard {
         found
     }
 
-    /// Has this segment, not yet cumulatively acknowledged, been reported selectively?
-    pub(crate) fn has_arrived(&self, segment: u64) -> bool {
-        self.sacked.contains(segment)
+    /// Has this segment, not yet cumulatively acknowledged, been reported selectively? It may have been sent after the last
+    /// report, for which there is no room yet.
+    #[inline]
+    pub(crate) fn has_arrived(&self, unacknowledged: u64, segment: u64) -> bool {
+        self.sacked.contains_reserved(unacknowledged, segment)
     }
 
     /// Is this segment, sent and not yet cumulatively acknowledged, in the network as far as is known?
-    pub(crate) fn is_in_flight(&self, segment: u64) -> bool {
+    pub(crate) fn is_in_flight(&self, unacknowledged: u64, segment: u64) -> bool {
         let repaired = segment < self.retransmitted_below;
-        (repaired || segment >= self.lost_below) && !self.sacked.contains(segment)
+        (repaired || segment >= self.lost_below) && !self.has_arrived(unacknowledged, segment)
     }
 
     /// The retransmission timer expired: everything unacknowledged counts as lost and not yet retransmitted.
@@ -253,7 +256,7 @@ impl Scoreboard {
     #[inline(never)]
     fn take_hole(&mut self, unacknowledged: u64, below: u64) -> Option<u64> {
         let mut segment = self.retransmitted_below.max(unacknowledged);
-        while segment < below && self.sacked.contains(segment) {
+        while segment < below && self.has_arrived(unacknowledged, segment) {
             segment += 1;
         }
         let found = segment < below;
@@ -273,8 +276,8 @@ impl Scoreboard {
         if self.rescued_below > unacknowledged || self.retransmitted_below >= next {
             return None;
         }
-        let segment =
-            (unacknowledged..next).rev().find(|&segment| !self.sacked.contains(segment))?;
+        let mut sent = (unacknowledged..next).rev();
+        let segment = sent.find(|&segment| !self.has_arrived(unacknowledged, segment))?;
         self.rescued_below = next;
         Some(segment)
     }
@@ -342,11 +345,31 @@ mod tests {
     }
 
     #[test]
+    fn what_was_sent_after_the_last_report_has_not_arrived() {
+        // 3 and 4 have arrived, which is kept in 64 places; then 190 more leave, 67 and 68 in the places of 3 and 4. After a
+        // time-out all but two leave again, in their order, and the last of all is what a rescue would send.
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.acknowledge(&blocks(&[(3, 5)]), 0, 10, false, |_| {});
+        let arrived: Vec<u64> = (0..200).filter(|&it| scoreboard.has_arrived(0, it)).collect();
+        assert_eq!(arrived, [3, 4]);
+        assert!((5..200).all(|it| scoreboard.is_in_flight(0, it)));
+        assert_eq!(scoreboard.rescue(0, 200), Some(199));
+        scoreboard.all_lost(0, 200);
+        let again: Vec<u64> = std::iter::from_fn(|| scoreboard.take_lost(0)).collect();
+        let expected: Vec<u64> = (0..200).filter(|it| ![3, 4].contains(it)).collect();
+        assert_eq!(again, expected);
+        assert_eq!(scoreboard.in_flight(200), 198);
+        // All of it is acknowledged at once: two were known.
+        assert_eq!(scoreboard.advance(0, 200, 200), 198);
+        assert!(scoreboard.is_clear());
+    }
+
+    #[test]
     fn what_is_lost_or_has_arrived_is_not_in_flight() {
         // 2, 3 and 4 have arrived, so 0 and 1 are lost; 0 leaves again.
         let mut scoreboard = ten(&[(2, 5)]);
         assert_eq!(scoreboard.take_lost(0), Some(0));
-        let in_flight: Vec<u64> = (0..10).filter(|&it| scoreboard.is_in_flight(it)).collect();
+        let in_flight: Vec<u64> = (0..10).filter(|&it| scoreboard.is_in_flight(0, it)).collect();
         assert_eq!(in_flight, [0, 5, 6, 7, 8, 9]);
         assert_eq!(scoreboard.in_flight(10), 6);
     }
