@@ -287,8 +287,9 @@ pub struct Vivace {
     busy: bool,
     ascent: Ascent,
     chance: Chance,
-    /// Smoothed.
+    /// Smoothed; until one is measured, the round trip that the host knew.
     rtt: Span,
+    measured: bool,
     /// Mbit/s of a segment per second.
     megabits: f64,
     utility: Utility,
@@ -312,6 +313,7 @@ impl Vivace {
             ascent: Ascent::new(settings),
             chance: Chance::new(start.chance),
             rtt: Span::ZERO,
+            measured: false,
             megabits,
             utility: Utility::new(settings, megabits),
             step: settings.number("step"),
@@ -351,10 +353,11 @@ impl Vivace {
     /// The first trial, or one after what was tried says nothing; the round trip was `known` to be as long as this before.
     fn begin_first(&mut self, now: Time, mut rate: f64, known: Span) {
         let longer = self.rtt.seconds() / known.seconds();
-        if self.phase == Phase::Starting(None) && longer > TOO_SHORT {
+        if !self.measured && longer > TOO_SHORT {
             rate /= longer;
             self.set_rate(rate);
         }
+        self.measured = true;
         self.begin_trial(now, rate);
     }
 
@@ -431,7 +434,10 @@ impl CongestionControl for Vivace {
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
         let Some(rtt) = feedback.rtt else { return };
         let now = feedback.now;
-        let Some(rate) = self.rate else { return self.begin(path.rtt) };
+        let Some(rate) = self.rate else {
+            self.measured = true;
+            return self.begin(path.rtt);
+        };
         let known = self.rtt;
         self.rtt = path.rtt.max(Span(1));
         self.busy = feedback.in_flight > feedback.delivered() + feedback.lost;

@@ -361,24 +361,25 @@ fn where_more_than_half_is_lost_the_rate_halves() {
     assert_near(told.rate(), 95.0, 0.05);
 }
 
+const TIMEOUT: Congestion =
+    Congestion { now: Time::ZERO, cause: Cause::Timeout, in_flight: 10, again: false };
+
 /// A retransmission time-out halves the rate and ends the start; before there is a round trip it leaves a window of one.
 #[test]
 fn a_time_out_halves_the_rate() {
-    let time_out =
-        Congestion { now: Time::ZERO, cause: Cause::Timeout, in_flight: 10, again: false };
     let mut told = Told::new(boundless);
     told.until_it_moves();
-    told.flow.on_congestion(&time_out, &PATH);
+    told.flow.on_congestion(&TIMEOUT, &PATH);
     assert_near(told.rate(), 6.0, 1e-9);
     assert_eq!(told.flow.phase, Phase::Learning(None));
     // Neither a loss nor a mark is an event.
     for cause in [Cause::Loss, Cause::Mark] {
-        told.flow.on_congestion(&Congestion { cause, ..time_out }, &PATH);
+        told.flow.on_congestion(&Congestion { cause, ..TIMEOUT }, &PATH);
     }
     assert_near(told.rate(), 6.0, 1e-9);
     let mut fresh = Vivace::new(&controller().defaults(), &Start::default());
     assert_eq!((fresh.window(), fresh.pacing()), (Segments(10.0), Pacing::Unpaced));
-    fresh.on_congestion(&time_out, &PATH);
+    fresh.on_congestion(&TIMEOUT, &PATH);
     assert_eq!(fresh.window(), Segments(1.0));
 }
 
@@ -388,6 +389,28 @@ fn the_first_round_trip_gives_the_first_rate() {
     let mut flow = Vivace::new(&controller().defaults(), &Start::default());
     flow.on_feedback(&Feedback { rtt: Some(RTT), ..Feedback::at(Time::ZERO, 1) }, &PATH);
     assert_eq!((flow.pacing(), flow.window()), (Pacing::Rate(100.0), Segments(20.0)));
+}
+
+/// Ten segments in no time are a rate that nothing carries. It counts for nothing even if a time-out has halved it before the
+/// first round trip is measured: five segments in 100 ms are left. Later ones may be as much longer as they like.
+#[test]
+fn a_round_trip_of_no_time_gives_no_rate() {
+    let start = Start { round_trip: Some(Span::ZERO), ..Start::default() };
+    for (timeouts, rate) in [(0, 100.0), (1, 50.0)] {
+        let mut flow = Vivace::new(&controller().defaults(), &start);
+        for _ in 0..timeouts {
+            flow.on_congestion(&TIMEOUT, &PATH);
+        }
+        flow.on_feedback(&Feedback { rtt: Some(RTT), ..Feedback::at(Time::ZERO, 1) }, &PATH);
+        assert_near(flow.rate.expect("there is a round trip"), rate, 1e-9);
+        flow.on_congestion(&TIMEOUT, &PATH);
+        let longer = Path { rtt: RTT * 1000, ..PATH };
+        flow.on_feedback(
+            &Feedback { rtt: Some(RTT * 1000), ..Feedback::at(Time::ZERO, 1) },
+            &longer,
+        );
+        assert_near(flow.rate.expect("there is a round trip"), rate / 2.0, 1e-9);
+    }
 }
 
 /// What goes well while the application has too little says nothing: the start neither goes on nor ends.
