@@ -1,27 +1,35 @@
 //! Random scenarios as text: what a failing test prints can be run again with `longfat run`.
 
+mod parameters;
 pub(crate) mod prober;
+mod transport;
 
-use std::sync::Arc;
-
-use crate::support::disciplines::acting;
-use longfat_control::{CONTROLLERS, Controller, SlowStart};
+use crate::support::disciplines::{acting, early};
 use longfat_queue::DISCIPLINES;
+use longfat_sim::Scenario;
+use parameters::{Draws, draws, table};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-
-/// Bursts on any link. They may have priorities where every queue respects them.
-const BLITZ: &str = "{ kind = \"blitz\", priorities = false }";
+use transport::{BLITZ, everybody, senders};
 
 /// A random scenario of up to three links, long flows and short ones. Paths lie along a chain, or cross any of the
 /// links in any order and direction.
 pub(crate) fn scenarios() -> impl Strategy<Value = String> {
+    routers().prop_flat_map(networks)
+}
+
+/// Now and then all routers are of a kind that tells senders what they may send.
+fn routers() -> impl Strategy<Value = Option<&'static str>> {
+    prop_oneof![5 => Just(None), 1 => select(&["xcp", "vcp", "decbit"][..]).prop_map(Some)]
+}
+
+fn networks(routers: Option<&'static str>) -> impl Strategy<Value = String> {
     let links = prop::collection::vec(link(), 1..4);
-    let flows = prop::collection::vec(flow(), 1..4);
-    let traffic = prop::collection::vec(traffic(), 0..3);
+    let flows = prop::collection::vec(flow(routers), 1..4);
+    let traffic = prop::collection::vec(traffic(routers), 0..3);
     (links, flows, traffic, 0_u64..1000, 0_u32..1000, 0..8).prop_map(
-        |(links, mut flows, mut traffic, seed, warmup, kind)| {
+        move |(links, mut flows, mut traffic, seed, warmup, kind)| {
             if kind == 1 {
                 traffic.clear();
                 make_alike(&mut flows);
@@ -37,11 +45,13 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
                 parts.push(placed(text, index, &path, *extra, &delays));
             }
             let text = parts.join("\n");
+            if let Some(queue) = routers {
+                return with_queue(&text, queue);
+            }
             if kind > 0 {
                 return text;
             }
-            let heed = |line| if is_queue(line) { "queue = \"pushout\"\n".into() } else { format!("{line}\n") };
-            text.lines().map(heed).collect::<String>().replace(BLITZ, "\"blitz\"")
+            with_queue(&text, "pushout").replace(BLITZ, "\"blitz\"")
         },
     )
 }
@@ -49,16 +59,22 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
 /// A random scenario of links that long flows share, some of them in step, and short ones in half of them: they may be
 /// served in turns. In some there are so many flows that few of them have anything on its way to a link.
 pub(crate) fn shared_links() -> impl Strategy<Value = String> {
-    let queue =
+    routers().prop_flat_map(plain_networks)
+}
+
+fn plain_networks(routers: Option<&'static str>) -> impl Strategy<Value = String> {
+    let name =
         select(&["drop-tail", "red", "avq", "pi", "step", "pie", "xcp", "vcp", "decbit"][..]);
     let loss = select(&["0", "0", "1e-3", "0.03"][..]);
-    let links = prop::collection::vec((60_u32..400, 1_u32..12, 12_u32..80, queue, loss), 1..4);
-    let flows = prop::collection::vec((flow(), select(&[1_u32, 4, 4, 5, 5, 23, 0][..])), 2..8);
-    let traffic = prop_oneof![Just(Vec::new()), prop::collection::vec(traffic(), 1..4)];
+    let kind = (name, draws());
+    let links = prop::collection::vec((60_u32..400, 1_u32..12, 12_u32..80, kind, loss), 1..4);
+    let flows =
+        prop::collection::vec((flow(routers), select(&[1_u32, 4, 4, 5, 5, 23, 0][..])), 2..8);
+    let traffic = prop_oneof![Just(Vec::new()), prop::collection::vec(traffic(routers), 1..4)];
     let crowd = select(&[1, 1, 16][..]);
     let sample = select(&["7 ms", "100 ms"][..]);
     (links, 0..3, (flows, traffic), 0_u64..1000, 0_u32..400, sample, crowd).prop_map(
-        |(mut links, kind, (flows, traffic), seed, warmup, sample, crowd)| {
+        move |(mut links, kind, (flows, traffic), seed, warmup, sample, crowd)| {
             if kind > 0 {
                 links.truncate(1);
             }
@@ -66,8 +82,8 @@ pub(crate) fn shared_links() -> impl Strategy<Value = String> {
             let mut text = format!(
                 "duration = \"700 ms\"\nwarmup = \"{warmup} ms\"\nseed = {seed}\nsample = \"{sample}\"\n"
             );
-            text.extend(links.into_iter().enumerate().map(|(index, (rate, delay, buffer, queue, loss))| {
-                let queue = acting(queue);
+            text.extend(links.into_iter().enumerate().map(|(index, (rate, delay, buffer, (name, draws), loss))| {
+                let queue = queue(name, &draws);
                 format!(
                     "[link.l{index}]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n\
                      buffer = \"{buffer} packets\"\nloss = {loss}\nbdp = \"20 ms\"\nqueue = {queue}\nanti_ecn = true\n"
@@ -98,14 +114,9 @@ pub(crate) fn shared_links() -> impl Strategy<Value = String> {
                 let path = place.along_chain(&delays);
                 let least = least_rtt(&path, &delays) + 1;
                 let traffic = traffic.replace("LEAST", &least.to_string());
-                let mut traffic = placed(&traffic, index + 10, &path, extra + 1, &delays);
-                // A burst leaves at the access rate.
-                if extra % 2 == 1 && !traffic.contains("blitz") {
-                    traffic = traffic.replace("access = \"30 Mbit/s\"\n", "");
-                }
-                text += &traffic;
+                text += &placed(&traffic, index + 10, &path, extra + 1, &delays);
             }
-            text
+            routers.map_or(text.clone(), |queue| with_queue(&text, queue))
         },
     )
 }
@@ -121,8 +132,16 @@ fn make_alike(flows: &mut [GroupText]) {
     }
 }
 
-fn is_queue(line: &str) -> bool {
-    line.starts_with("queue = ")
+/// The same network with this queue at every link.
+fn with_queue(text: &str, queue: &str) -> String {
+    let same = |line: &str| {
+        if line.starts_with("queue = ") {
+            format!("queue = \"{queue}\"\n")
+        } else {
+            format!("{line}\n")
+        }
+    };
+    text.lines().map(same).collect()
 }
 
 /// The shortest round trip that the links of a path allow, in milliseconds.
@@ -165,11 +184,15 @@ fn link() -> impl Strategy<Value = (u32, String)> {
         "{ threshold = 0.8, buffer = \"12 kB\" }",
         "{ threshold = 0.3, buffer = \"unlimited\", mode = \"overwrite\" }",
     ];
-    let waiting = (select(buffers.to_vec()), select(DISCIPLINES.clone()), select(markers.to_vec()));
+    let waiting = (
+        select(buffers.to_vec()),
+        (select(DISCIPLINES.clone()), draws()),
+        select(markers.to_vec()),
+    );
     let changes =
         (of(prop::collection::vec(change(), 1..4)), of(prop::collection::vec(impairment(), 1..5)));
     (1_u32..20, 0_u32..8, waiting, select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20), changes)
-        .prop_map(move |(rate, delay, (buffer, discipline, marker), loss, reverse, changes)| {
+        .prop_map(move |(rate, delay, (buffer, (discipline, draws), marker), loss, reverse, changes)| {
             let (changes, mut impairments) = changes;
             let mut changes = changes.unwrap_or_default().concat();
             let of_a_key = |text: &String| text.split(' ').next().map(str::to_string);
@@ -186,7 +209,7 @@ fn link() -> impl Strategy<Value = (u32, String)> {
                 follow += "trace = { mahimahi = \"1 1 3 3 3 8 13\" }\n";
                 changes.clear();
             }
-            let queue = acting(if buffer == "unlimited" { "drop-tail" } else { &discipline.name });
+            let queue = queue(if buffer == "unlimited" { "drop-tail" } else { &discipline.name }, &draws);
             let reverse = reverse.map_or(String::new(), |rate| {
                 format!("[link.NAME.reverse]\nrate = \"{rate} Mbit/s\"\nbuffer = \"9 packets\"\n")
             });
@@ -196,6 +219,20 @@ fn link() -> impl Strategy<Value = (u32, String)> {
             );
             (delay, text)
         })
+}
+
+/// A queue as a value, with parameters other than those that make it act early. Where they do not go together, with those.
+fn queue(name: &str, draws: &Draws) -> String {
+    let entry = DISCIPLINES.iter().find(|entry| entry.name == name).expect("it is one of them");
+    if draws.is_empty() {
+        return acting(name);
+    }
+    let queue = table(name, early(name), &entry.parameters, draws);
+    let text = format!(
+        "duration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"7 packets\"\nbdp = \"150 ms\"\n\
+         queue = {queue}\n[[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"2 ms\"\n"
+    );
+    Scenario::read(&text, "queue.toml", &[], None).map_or_else(|_| acting(name), |_| queue)
 }
 
 /// Something that a wire does to packets.
@@ -276,17 +313,6 @@ fn place() -> impl Strategy<Value = Place> {
         .prop_map(|(ends, mesh)| Place { ends, mesh })
 }
 
-/// Every way of pacing; the first is the default.
-const PACINGS: [&str; 7] = [
-    "\"controller\"",
-    "\"none\"",
-    "\"spread\"",
-    "{ blocks = 2 }",
-    "{ blocks = 5 }",
-    "{ loose_blocks = 3 }",
-    "{ rate = \"300 /s\" }",
-];
-
 /// What may write the data of a flow.
 const APPLICATIONS: [&str; 8] = [
     "{ kind = \"constant\", rate = \"2 Mbit/s\", write = \"2 packets\" }",
@@ -299,107 +325,22 @@ const APPLICATIONS: [&str; 8] = [
     "{ kind = \"video\", chunk = \"60 ms\", rule = \"throughput\", ladder = [\"1 Mbit/s\", \"3 Mbit/s\"] }",
 ];
 
-/// What receivers allow, where they do not allow everything.
-const RECEIVE_WINDOWS: [&str; 6] = [
-    "\"4 packets\"",
-    "\"auto\"",
-    "{ initial = \"2 packets\", most = \"300 packets\" }",
-    "{ kind = \"sender-tuned\", initial = \"2 packets\", most = \"300 packets\" }",
-    "{ kind = \"sender-tuned\", most = \"9 packets\" }",
-    "{ kind = \"fixed\", size = \"30 packets\", scale = 2 }",
-];
-
-/// A controller as a value.
-fn written(control: &str) -> String {
-    match control {
-        "blitz" => BLITZ.into(),
-        table if table.starts_with('{') => table.into(),
-        name => format!("\"{name}\""),
-    }
-}
-
-/// Every controller that asks for no queue of its own, and what goes by the room that links have. `sized-start` is for sizes.
-fn everybody() -> Vec<&'static str> {
-    let by_itself = |entry: &&Arc<Controller>| {
-        entry.name != "sized-start" && entry.needs(&entry.defaults()).queue.is_none()
-    };
-    let names = CONTROLLERS.iter().filter(by_itself).map(|entry| &*entry.name);
-    names.chain(["{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }"]).collect()
-}
-
-/// Does it send by a rate, whatever the flow would like?
-fn paces(control: &str) -> bool {
-    let found = CONTROLLERS.iter().find(|entry| entry.name == control);
-    found.is_some_and(|entry| entry.needs(&entry.defaults()).pacing)
-}
-
-fn flow() -> impl Strategy<Value = GroupText> {
-    let sender = (
-        select(everybody()),
-        select(vec![100_u32, 576, 1500, 9000]),
-        select(&["sack", "newreno", "reno", "rack", "quic"][..]),
-        any::<bool>(),
-        select(SlowStart::NAMES),
-        select(&PACINGS[..]),
-        select(&["rfc6298", "linux"][..]),
-        select(&["first", "each", "never"][..]),
-        of(select(&RECEIVE_WINDOWS[..])),
-    );
-    let host = (
-        select(
-            &[
-                "",
-                "ack_every = 1\n",
-                "ack_every = 5\nack_delay = \"25 ms\"\n",
-                "ack_every = 200\nack_delay = \"1 ms\"\n",
-            ][..],
-        ),
-        select(&["", "", "send_quantum = 3\n", "send_quantum = \"2 ms\"\n"][..]),
-        select(&["none", "none", "rfc5681", "rfc2861", "rfc7661", "ratelimited-increase"][..]),
-        select(
-            &[
-                "",
-                "",
-                "",
-                "",
-                "careful_resume = { window = 150, rtt = \"60 ms\" }\n",
-                "careful_resume = { window = 2, rtt = \"1 ms\" }\n",
-                "careful_resume = { window = 20000, rtt = \"2 s\" }\n",
-            ][..],
-        ),
-    );
-    let application = of(select(APPLICATIONS.to_vec()));
-    let bounds =
-        (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000), application);
-    let sender = (sender, host);
-    (sender, bounds, any::<[bool; 3]>(), 1_u32..4, place(), 0_u32..40).prop_map(
-        |(sender, (size, most, access, start, stop, application), [reverse, jitter, counts], count, span, extra)| {
-            let (sender, (acks, quantum, validation, resume)) = sender;
-            let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart, allowed) = sender;
-            let allowed = allowed.filter(|_| control != "blitz" && recovery != "quic");
-            // A burst leaves at the access rate.
-            let pacing = if control == "blitz" || paces(control) { PACINGS[0] } else { pacing };
-            let access = access.or((control == "blitz").then_some(25));
-            let application = application.filter(|_| control != "blitz");
+fn flow(routers: Option<&'static str>) -> impl Strategy<Value = GroupText> {
+    let bounds = (of(1_u32..300), 0_u32..500, of(600_u32..2000), of(select(APPLICATIONS.to_vec())));
+    (senders(everybody(routers)), bounds, any::<bool>(), 1_u32..4, place(), 0_u32..40).prop_map(
+        |(sender, (size, start, stop, application), reverse, count, span, extra)| {
+            let application = application.filter(|_| !sender.sends_bursts());
             let size = size.filter(|_| application.is_none());
-            let control = written(control);
             let mut text = format!(
-                "[[flow]]\nname = \"NAME\"\ncontrol = {control}\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
+                "[[flow]]\nname = \"NAME\"\ncontrol = {}\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
-                 packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\n\
-                 slow_start = \"{slow_start}\"\npacing = {pacing}\n\
-                 rto_estimator = \"{estimator}\"\nrto_restart = \"{restart}\"\n\
-                 window_validation = \"{validation}\"\n{acks}{quantum}{resume}"
+                 {}",
+                sender.control, sender.keys
             );
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),
-                most.map(|most| format!("max_window = {most}\n")),
-                allowed.map(|window| format!("receive_window = {window}\n")),
-                access.map(|access| format!("access = \"{access} Mbit/s\"\n")),
                 stop.map(|stop| format!("stop = \"{stop} ms\"\n")),
                 application.map(|application| format!("application = {application}\n")),
-                jitter.then(|| "host_jitter = \"25 ns\"\n".into()),
-                counts.then(|| "ecn_feedback = \"accurate\"\n".into()),
             ];
             text.extend(optional.into_iter().flatten());
             (text, span, extra)
@@ -407,36 +348,37 @@ fn flow() -> impl Strategy<Value = GroupText> {
     )
 }
 
-fn traffic() -> impl Strategy<Value = GroupText> {
+fn traffic(routers: Option<&'static str>) -> impl Strategy<Value = GroupText> {
     let sizes = [
         r#""3 packets""#,
         r#"{ pareto = { mean = "10 packets", shape = 1.35 } }"#,
         r#"{ exponential = { mean = "5 kB" } }"#,
         r#"{ uniform = ["1 packets", "30 packets"] }"#,
     ];
-    let what = (
-        select(&["reno", "exp", "cubic", "cw-hstcp", "blitz", "anti-ecn"][..]),
-        1_u32..300,
-        select(sizes.to_vec()),
-        of(1_u32..50),
-    );
+    let mut controls = everybody(routers);
+    controls.push("sized-start");
+    let bounds = (0_u32..200, of(300_u32..1500));
+    let what = (senders(controls), 1_u32..300, select(sizes.to_vec()), of(1_u32..50), bounds);
     (what, any::<bool>(), place(), 0_u32..40).prop_map(|(what, reverse, span, extra)| {
-        let (control, rate, size, count) = what;
-        let control = written(control);
+        let (sender, rate, size, count, (start, stop)) = what;
+        let stop = stop.map_or(String::new(), |stop| format!("stop = \"{stop} ms\"\n"));
+        let common = format!(
+            "[[traffic]]\nname = \"NAME\"\ncontrol = {}\npath = [PATH]\nreverse = {reverse}\n\
+             start = \"{start} ms\"\n{stop}{}",
+            sender.control, sender.keys
+        );
         if count.is_some_and(|count| count % 8 == 7) {
             let list = (0..60).map(|index| format!("{} {}", index * 7 % 50, index * 997 % 30_000 + 1));
             let list = list.collect::<Vec<_>>().join(",");
             let text = format!(
-                "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\npath = [PATH]\n\
-                 reverse = {reverse}\nrtt = \"MOST ms\"\n\
+                "{common}rtt = \"MOST ms\"\n\
                  replay = {{ tick = \"1 ms\", kinds = [{{ control = \"reno\" }}], list = \"{list},0 9000 1\" }}\n"
             );
             return (text, span, extra);
         }
         let count = count.map_or(String::new(), |count| format!("count = {count}\n"));
         let text = format!(
-            "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\n\
-             path = [PATH]\nreverse = {reverse}\narrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
+            "{common}arrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
              rtt = {{ uniform = [\"LEAST ms\", \"MOST ms\"] }}\n{count}"
         );
         (text, span, extra)

@@ -1,8 +1,16 @@
 //! Disciplines as scenarios name them.
 
-/// The discipline called `name`, set so that it acts within a second at the rates above.
+/// The discipline called `name`, set so that it acts within a second at a few megabits per second.
 pub(crate) fn acting(name: &str) -> String {
-    let parameters = match name {
+    match early(name) {
+        "" => format!("\"{name}\""),
+        parameters => format!("{{ kind = \"{name}\", {parameters} }}"),
+    }
+}
+
+/// The parameters that make it do so.
+pub(crate) fn early(name: &str) -> &'static str {
+    match name {
         "red" => "min = \"0.1 buffer\", max = \"0.5 buffer\"",
         "avq" => "alpha = \"5 /s\", limit = \"1 buffer\"",
         "rem" => "gamma = 0.1, target = \"0.3 buffer\", interval = \"3 ms\"",
@@ -17,7 +25,6 @@ pub(crate) fn acting(name: &str) -> String {
         }
         "step" => "threshold = \"0.2 buffer\"",
         "pi" => "a = 0.01, b = 0.008, target = \"0.2 buffer\", interval = \"700 us\"",
-        _ => return format!("\"{name}\""),
-    };
-    format!("{{ kind = \"{name}\", {parameters} }}")
+        _ => "",
+    }
 }
