@@ -195,6 +195,18 @@ fn a_day_without_a_departure() {
     close(observed_in(port.queue())["base_probability"], 1.0);
 }
 
+/// The first in line has waited for 5 ms at 16 ms, another one for 5 ms at 32 ms, and this stays: at 48 ms it has waited for
+/// 6 ms more than the target, which takes p' to 1.
+#[test]
+fn one_that_has_waited_as_long_as_another_waits_on() {
+    let mut port = port(&[("alpha", Value::Number(1e3)), ("beta", Value::Number(0.0))]);
+    arrive(&mut port, 11_000, Ecn::Ect0, 2);
+    arrive(&mut port, 27_000, Ecn::Ect0, 1);
+    port.depart(us(27_000));
+    arrive(&mut port, 64_000, Ecn::Ect0, 1);
+    close(observed_in(port.queue())["base_probability"], 1.0);
+}
+
 /// The classic queue earns 1/15 of what the other sends, and a packet of it leaves after fifteen of the other. What it has
 /// earned ends with its last packet, and it owes nothing for what it sends while the other is empty.
 #[test]

@@ -102,6 +102,19 @@ fn the_probability_decays_once_two_looks_find_nothing() {
     close(probability(&port), 0.98 * (risen - 2.0 * 0.001_875));
 }
 
+/// The first in line has waited for 5 ms at 15 ms, another one for 5 ms at 30 ms, and this stays: at 45 ms it has waited for
+/// 5 ms more than the target, which takes p to 1.
+#[test]
+fn one_that_has_waited_as_long_as_another_waits_on() {
+    let gains = [("alpha", Value::Number(1e6)), ("beta", Value::Number(0.0)), NO_BURST];
+    let mut port = port(&gains);
+    arrive(&mut port, 10, Ecn::Ect0, 2);
+    arrive(&mut port, 25, Ecn::Ect0, 1);
+    port.depart(ms(25));
+    arrive(&mut port, 60, Ecn::Ect0, 1);
+    close(probability(&port), 1.0);
+}
+
 /// p is 1 from 45 ms on, but the burst that began in a calm queue may last 150 ms: ten updates.
 #[test]
 fn a_burst_may_pass() {

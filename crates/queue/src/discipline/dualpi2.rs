@@ -334,7 +334,8 @@ impl PacketQueue for DualPi2 {
             let before = (self.base, self.last);
             self.update(due + period * look);
             let is_at_most = self.base == 1.0 && before.0 == 1.0 && self.last > self.target;
-            if is_at_most || (self.base, self.last) == before {
+            let is_idle = self.backlog().packets == 0;
+            if is_at_most || is_idle && (self.base, self.last) == before {
                 self.last = self.wait(due + period * (looks - 1));
                 break;
             }

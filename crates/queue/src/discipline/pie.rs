@@ -278,7 +278,8 @@ impl PacketQueue for Pie {
             let before = (self.probability, self.last, self.allowance);
             self.update(due + period * look);
             let is_at_most = self.probability == 1.0 && before.0 == 1.0 && self.last > self.target;
-            if is_at_most || (self.probability, self.last, self.allowance) == before {
+            let is_idle = self.line.first().is_none();
+            if is_at_most || is_idle && (self.probability, self.last, self.allowance) == before {
                 let rest = period.0.saturating_mul(looks - 1 - look);
                 self.allowance = Span(self.allowance.0.saturating_sub(rest));
                 self.last = self.wait(due + period * (looks - 1));
