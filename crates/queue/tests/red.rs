@@ -7,7 +7,7 @@ use longfat_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
 use crate::support::{
-    CODEPOINTS, Change, Fixed, PACKET, PACKET_TIME, behind, chance, changed, close, observed,
+    CODEPOINTS, Change, Fixed, PACKET, PACKET_TIME, RATE, behind, chance, changed, close, observed,
     policy, site,
 };
 
@@ -267,6 +267,19 @@ fn an_idle_link_forgets_as_if_packets_had_passed() {
     policy.on_arrival(&behind(50_000), &mut chance(1));
     policy.on_arrival(&after_idle(500.0), &mut chance(1));
     close(average(&*policy), 36.677_623_234_744_46);
+}
+
+/// A link that has become four times slower could have sent only ⌊15.9/4⌋ = 3 packets, and twice as fast ⌊2 · 1.9⌋ = 3.
+#[test]
+fn idle_time_counts_in_packets_at_the_rate_of_the_link() {
+    let mut policy = red("packets", &[number("weight", 0.5)]);
+    policy.on_arrival(&behind(16), &mut chance(1));
+    policy.on_rate(Time(1), Rate(RATE.0 / 4));
+    policy.on_arrival(&after_idle(15.9), &mut chance(1));
+    close(average(&*policy), 0.5);
+    policy.on_rate(Time(1), Rate(RATE.0 * 2));
+    policy.on_arrival(&after_idle(1.9), &mut chance(1));
+    close(average(&*policy), 0.5 / 16.0);
 }
 
 #[test]

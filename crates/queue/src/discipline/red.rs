@@ -71,7 +71,8 @@
 //! * The idle time is counted in packets of the largest size, where the paper proposes small ones: the same packets are
 //!   then behind `"auto"`, bdp and m. The arrival that ends the idle time is also an ordinary sample with q = 0, so
 //!   that m packet times take m + 1 steps, where the paper takes m: the simulations that the papers ran do the same,
-//!   and one rule is enough.
+//!   and one rule is enough. Packets per second are those of the link as it is when the idle time ends; the thresholds
+//!   and an automatic weight stay what they were.
 //! * The listing of 1993 counts the arriving packet in n - 1 after a mark, but not after a spell below `min_th`. Its
 //!   text, and the uniform gaps that it promises, require that it is never counted: that is `wait = false` here.
 //! * `wait = true` is not in the paper. Its marks are fewer: one in `3/(2 p_b) - 1/2` packets, against one in
@@ -99,7 +100,7 @@
 //! * Bytes: the probability is proportional to the size (`in_bytes_a_mark_hits_a_packet_by_its_size`).
 
 use longfat_units::parameter::{Parameter, Settings, shortest};
-use longfat_units::{Bytes, Span, math};
+use longfat_units::{Bytes, Rate, Span, Time, math};
 use rand_core::Rng;
 
 use crate::shared::uniform;
@@ -237,7 +238,8 @@ struct Red {
     early: Verdict,
     /// The answer where it is above.
     late: Verdict,
-    /// Transmission time of the largest packet, the unit of m.
+    /// The largest packet, and its transmission time, the unit of m.
+    packet: Bytes,
     packet_time: Span,
     /// `(1 - w_q)^m` for small m.
     powers: [f64; 32],
@@ -267,6 +269,7 @@ impl Red {
             wait: settings.flag("wait"),
             early: mark_if(ecn),
             late: mark_if(ecn && settings.flag("mark_above_max")),
+            packet: site.packet,
             packet_time: site.rate.time_for(site.packet).max(Span(1)),
             powers: std::array::from_fn(|m| math::pow(1.0 - weight, m as f64)),
         }
@@ -372,6 +375,10 @@ impl Policy for Red {
         self.sample(arrival);
         self.above = self.average >= self.min;
         self.count = 0.0;
+    }
+
+    fn on_rate(&mut self, _: Time, rate: Rate) {
+        self.packet_time = rate.time_for(self.packet).max(Span(1));
     }
 
     /// As they were at the last arrival.
