@@ -244,6 +244,24 @@ fn the_gentle_probability_has_no_jump() {
     }
 }
 
+/// With `max_p` = 1 the probability is 1 from `max` on, gentle or not: the first arrival of a spell is hit, and a small packet
+/// as surely as any.
+#[test]
+fn a_probability_of_one_spares_none() {
+    let changes = [
+        number("weight", 1.0),
+        length("min", 10.0 * PACKET.0 as f64),
+        length("max", 20.0 * PACKET.0 as f64),
+        number("max_p", 1.0),
+        flag("mark_above_max", true),
+    ];
+    for (packets, verdict) in [(19, Verdict::Keep), (20, Verdict::Mark), (30, Verdict::Mark)] {
+        let mut policy = red("bytes", &changes);
+        let small = Arrival { bytes: Bytes(40), ..behind(packets) };
+        assert_eq!(policy.on_arrival(&small, &mut Fixed::new(0.999)), verdict, "{packets}");
+    }
+}
+
 /// A packet that ends `idle` packet times of idleness, a thousand packet times into the run.
 fn after_idle(idle: f64) -> Arrival {
     let now = 1000 * PACKET_TIME;

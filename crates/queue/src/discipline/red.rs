@@ -34,9 +34,9 @@
 //!                            p_b / (2 - n p_b)                gaps uniform on 1/p_b .. 2/p_b - 1
 //! ```
 //!
-//! and 1 where the denominator is not larger than the numerator. A mark replaces the drop where the packet can carry
-//! one, `ecn` is on and `avg ≤ max_th`. Every packet that is marked or dropped, including one dropped by a full buffer,
-//! restarts the count n.
+//! and 1 where the denominator is not larger than the numerator, or `p_b` is 1. A mark replaces the drop where the packet
+//! can carry one, `ecn` is on, `avg ≤ max_th` and `p_b` is below 1. Every packet that is marked or dropped, including one
+//! dropped by a full buffer, restarts the count n.
 //!
 //! # Parameters
 //!
@@ -57,7 +57,7 @@
 //!
 //! With `mode = "bytes"` everything counted above in packets is counted in bytes, q and the thresholds, and a packet's
 //! `p_b` is scaled by its share of the largest packet that crosses the link, so that an acknowledgment of 40 bytes is
-//! marked 37.5 times less often than a packet of 1500.
+//! marked 37.5 times less often than a packet of 1500. Where `p_b` is 1 all are marked, whatever their size.
 //!
 //! # Domain
 //!
@@ -224,7 +224,7 @@ struct Red {
     /// `max_th`
     max: f64,
     max_p: f64,
-    /// Where the probability becomes 1: `2 max_th`, or `max_th` unless gentle.
+    /// Where the probability becomes 1: `2 max_th`, or `max_th` if it is not gentle or 1 there already.
     full: f64,
     /// Growth of `p_b` from `min` to `max`.
     slope: f64,
@@ -261,7 +261,7 @@ impl Red {
             min,
             max,
             max_p,
-            full: if settings.flag("gentle") { 2.0 * max } else { max },
+            full: if settings.flag("gentle") && max_p < 1.0 { 2.0 * max } else { max },
             slope: max_p / (max - min),
             gentle_slope: (1.0 - max_p) / max,
             share: if by_bytes { 1.0 / site.packet.0 as f64 } else { 1.0 },
@@ -356,7 +356,7 @@ impl Red {
         }
         self.above = true;
         self.count = 0.0;
-        // At max_th itself p_b is max_p if gentle, and 1 if not.
+        // At max_th itself p_b may be max_p or 1.
         if self.average <= self.max && self.average < self.full { self.early } else { self.late }
     }
 }
