@@ -52,8 +52,9 @@
 //!   that many packets of the largest size that crosses.
 //! * The paper has one C. Here it is the rate of the link as it changes, during an outage that before it, and that of a
 //!   `shaper` behind the queue where it is slower than the link. B stays what it was.
-//! * A packet that is dropped, by this rule or because the real buffer is full, takes nothing from C̃: it does not use
-//!   the link, and γ is the utilisation of the link. The paper marks, so the case does not arise there.
+//! * A packet that is dropped, by this rule or because the real buffer is full, takes nothing from C̃ and no room in the
+//!   virtual queue: it does not use the link, and γ is the utilisation of the link. The paper marks, so the case does not
+//!   arise there.
 //!
 //! # What the paper promises
 //!

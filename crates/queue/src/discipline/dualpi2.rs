@@ -61,8 +61,10 @@
 //!   with it.
 //! * "Only one packet" of L, which the ramp does not mark, is one that leaves none behind.
 //! * The buffer has no room set aside for one more packet of full size.
-//! * The scheduler serves in turns weighted by bytes, one of those that the RFC allows. Where the first packet of one
-//!   queue is the only one, it leaves at once.
+//! * The scheduler serves in turns weighted by bytes, one of those that the RFC allows. For each byte that L sends while C
+//!   waits, C earns s/(1 - s) with s = `classic_share`, and its first packet goes before those of L once its size is
+//!   earned, which is then spent. What is earned ends with the last packet of C; nothing is owed for what C sends while L
+//!   is empty, nor for what is dropped.
 //! * Acknowledgments are not ECN-capable and wait in C, as in the RFC; flows whose acknowledgments cross such a link
 //!   see the delay of C.
 //! * Retransmissions cannot be marked (RFC 3168, section 6.1.5), so those of flows in L wait in C.

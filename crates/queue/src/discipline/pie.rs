@@ -28,7 +28,8 @@
 //!
 //! A packet that can be marked is marked instead as long as p < `mark_below`. Tosses that come out alike many times in
 //! a row would move the queue, so they are smoothed: after a drop p is summed up from arrival to arrival; below 0.85
-//! nothing is dropped, and from 8.5 on the next arrival is.
+//! nothing is dropped, and from 8.5 on the next arrival is. A mark counts as a drop here, and so does a drop by a full
+//! buffer.
 //!
 //! # Parameters
 //!
@@ -58,6 +59,8 @@
 //!   (section 4.3); packets here carry their time of arrival, so its estimate of the rate (5.2) is not needed.
 //! * Of the optional elements (section 5), marking, smoothing and the limit on Δ are in. PIE does not switch itself off
 //!   below a third of the buffer (5.3): whatever the buffer, the target is the same.
+//! * Arrivals that are kept in any case, in a burst or because the link must not run dry, add nothing to the sum of p. In
+//!   appendix B those of a burst do.
 //! * The mean packet of "two packets" is the largest that crosses the link.
 //!
 //! # What the RFC promises

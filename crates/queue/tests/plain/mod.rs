@@ -1,11 +1,15 @@
 //! Disciplines beside models of them that are written from their sources as plainly as possible: lists that are searched,
 //! and nothing kept that can be counted. Both see the same packets, and have to decide alike at every step.
 
+mod avq;
 mod codel;
+mod dualpi2;
 mod flow_queues;
+mod pie;
 mod places;
 mod policies;
 mod pushout;
+mod red;
 
 use longfat_queue::{Capacity, Discipline, Item, Site};
 use longfat_units::{Bytes, Ecn, Rate, RouterHeader, Segments, Span, Time};
@@ -66,7 +70,7 @@ struct Visit {
     header: Option<RouterHeader>,
     burst: u64,
     leave: u64,
-    /// Before that the rate becomes this.
+    /// In the middle of the gap the rate becomes this.
     rate: Option<u64>,
 }
 
@@ -201,12 +205,14 @@ fn compare(
         item.is_some()
     };
     for visit in visits {
-        now += visit.gap;
-        plain.clock(now);
         if let Some(rate) = visit.rate {
-            port.learn(Time(now), Rate(rate));
+            let at = now + visit.gap / 2;
+            port.learn(Time(at), Rate(rate));
+            plain.clock(at);
             plain.rate(rate);
         }
+        now += visit.gap;
+        plain.clock(now);
         for _ in 0..visit.burst {
             let item = Item { id, arrived: Time(now), ..visit.item };
             id += 1;

@@ -12,7 +12,7 @@ use super::{Decisions, Draw, Plain, Visit, cases, compare};
 use crate::support::{Change, PACKET, RATE, chance};
 
 /// A model of a policy. It sees what waits, and of an arrival what waits before it.
-trait PlainPolicy {
+pub(super) trait PlainPolicy {
     /// Everything that is due by now.
     fn clock(&mut self, _now: u64, _line: &[Item]) {}
 
@@ -30,7 +30,7 @@ trait PlainPolicy {
 }
 
 /// A first-in-first-out queue.
-struct Fifo<P> {
+pub(super) struct Fifo<P> {
     policy: P,
     line: Vec<Item>,
     busy: bool,
@@ -90,7 +90,7 @@ impl<P: PlainPolicy> Plain for Fifo<P> {
 }
 
 /// The length of a line in packets, or in bytes over those of a full packet.
-fn length(capacity: Capacity, line: &[Item]) -> f64 {
+pub(super) fn length(capacity: Capacity, line: &[Item]) -> f64 {
     match capacity {
         Capacity::Bytes(_) => bytes(line) as f64 / PACKET.0 as f64,
         _ => line.len() as f64,
@@ -98,7 +98,7 @@ fn length(capacity: Capacity, line: &[Item]) -> f64 {
 }
 
 /// So many packets, as a setting of the queue.
-fn packets(capacity: Capacity, count: f64) -> Value {
+pub(super) fn packets(capacity: Capacity, count: f64) -> Value {
     match capacity {
         Capacity::Bytes(_) => Value::Length(count * PACKET.0 as f64),
         _ => Value::Length(count),
@@ -106,7 +106,7 @@ fn packets(capacity: Capacity, count: f64) -> Value {
 }
 
 /// Marks with this probability; no number is drawn if it is 0.
-fn drawn(probability: f64, ecn: bool, item: &Item, chance: &mut Pcg64) -> Verdict {
+pub(super) fn drawn(probability: f64, ecn: bool, item: &Item, chance: &mut Pcg64) -> Verdict {
     if probability == 0.0 || math::uniform(chance.next_u64()) >= probability {
         Verdict::Keep
     } else if ecn && item.ecn.is_capable() {
@@ -457,7 +457,7 @@ impl PlainPolicy for Xcp {
     }
 }
 
-fn span(value: u64) -> Value {
+pub(super) fn span(value: u64) -> Value {
     Value::Span(Span(value))
 }
 
@@ -467,7 +467,7 @@ fn target(draw: &mut Draw) -> f64 {
 }
 
 /// A model in a queue beside the discipline.
-fn check(
+pub(super) fn check(
     discipline: &Discipline,
     changes: &[Change],
     capacity: Capacity,
