@@ -11,13 +11,17 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import distributed
 import pytest
+from distributed.client import FutureCancelledError
+from distributed.comm.core import CommClosedError
 
 from longfat.errors import StudyError
 from longfat.study import study
+from longfat.study._engines import Dask, LostError
 from longfat.study._parts import PARTS
 from support import ROOT, SMALL
 
@@ -80,6 +84,26 @@ def test_nobody_answers() -> None:
         address = f"tcp://127.0.0.1:{held.getsockname()[1]}"
     with pytest.raises(StudyError, match="no Dask scheduler answers at"):
         study(STUDY, dask=address)
+
+
+@pytest.mark.parametrize("status", ["finished", "error"])
+@pytest.mark.parametrize("error", [CommClosedError("reset"), FutureCancelledError("key", "gone")])
+def test_a_scheduler_that_dies_while_it_is_asked_loses_a_chunk(
+    status: str, error: Exception
+) -> None:
+    class Ticket:
+        def __init__(self) -> None:
+            self.status = status
+
+        def result(self) -> object:
+            raise error
+
+        exception = result
+
+    client = SimpleNamespace(status="running", scheduler=SimpleNamespace(address="tcp://there:1"))
+    with pytest.raises(LostError, match="the scheduler has gone") as lost:
+        Dask(client).result(Ticket())
+    assert not lost.value.blamed
 
 
 @pytest.mark.long

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from typing import TYPE_CHECKING, Any, Protocol
 
 from longfat.errors import StudyError
@@ -255,13 +255,18 @@ class Dask:
         self._tickets.discard(ticket)
         if not self._alive() or ticket.status in ("cancelled", "lost", "pending"):
             raise LostError(blamed=False, reason="the scheduler has gone")
-        if ticket.status == "error":
-            error = ticket.exception()
-            if isinstance(error, self._distributed.KilledWorker):
-                raise LostError(blamed=True, reason=f"its workers died: {error}")
-            raise error
-        finished: Finished = ticket.result()
+        failed = ticket.status == "error"
+        try:
+            found = ticket.exception() if failed else ticket.result()
+        except (OSError, TimeoutError, CancelledError) as error:
+            # It was there when it was asked for what has come of the chunk.
+            raise LostError(blamed=False, reason=f"the scheduler has gone: {error}") from error
+        if failed:
+            if isinstance(found, self._distributed.KilledWorker):
+                raise LostError(blamed=True, reason=f"its workers died: {found}")
+            raise found
         ticket.release()
+        finished: Finished = found
         return finished
 
     def under_way(self) -> float:
