@@ -206,7 +206,9 @@ fn link() -> impl Strategy<Value = (u32, String)> {
             let marker = if trace { "false" } else { marker };
             let mut follow = impairments;
             if trace {
-                follow += "trace = { mahimahi = \"1 1 3 3 3 8 13\" }\n";
+                // One of them has a long outage.
+                let list = if rate % 3 == 0 { "2 5 5 5 5 6 300" } else { "1 1 3 3 3 8 13" };
+                follow += &format!("trace = {{ mahimahi = \"{list}\" }}\n");
                 changes.clear();
             }
             let queue = queue(if buffer == "unlimited" { "drop-tail" } else { &discipline.name }, &draws);
@@ -245,7 +247,9 @@ fn impairment() -> impl Strategy<Value = String> {
         "reorder = { probability = 0.02, distance = \"20 ms\" }\n",
         "duplicate = 0.05\n",
         "policer = { rate = \"4 Mbit/s\", burst = \"10 kB\" }\n",
+        "policer = { rate = \"900 kbit/s\", burst = \"9 kB\" }\n",
         "shaper = { rate = \"3 Mbit/s\", burst = \"12 kB\" }\n",
+        "shaper = { rate = \"8 Mbit/s\", burst = \"9 kB\" }\n",
         "acknowledgments = { keep = \"newest\" }\n",
         "acknowledgments = { keep = \"1/4\" }\n",
         "acknowledgments = { hold = \"7 ms\" }\n",
