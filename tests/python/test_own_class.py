@@ -50,13 +50,33 @@ def told(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**flow, "control": None} for flow in summary["flows"]]
 
 
-@pytest.mark.parametrize("slow_start", ["standard", "limited", "hystart", "hystart++"])
+TRANSPORTS: dict[str, dict[str, Any]] = {
+    "slow start": {"slow_start": "limited"},
+    "trains": {"slow_start": "hystart"},
+    "round trips": {"slow_start": "hystart++"},
+    "spread": {"pacing": "spread", "send_quantum": 3},
+    "rate": {"pacing": {"rate": "200 /s"}},
+    "blocks": {"pacing": {"blocks": 3}},
+    "loose blocks": {"pacing": {"loose_blocks": 3}},
+    "time": {"recovery": "rack", "initial_window": 3, "initial_threshold": 40},
+    "numbers": {"recovery": "quic", "delayed_ack": True},
+    "pauses": {
+        "window_validation": "rfc7661",
+        "application": {"kind": "on-off", "rate": "4 Mbit/s", "on": "300 ms", "off": "900 ms"},
+    },
+    "growth": {"window_validation": "ratelimited-increase", "max_window": 20},
+    "known path": {"careful_resume": {"window": 200, "rtt": "60 ms"}},
+    "receiver": {"receive_window": "30 packets", "delayed_ack": True, "ack_every": 4},
+}
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("queue", ["drop-tail", "red"])
-def test_reno_in_python_is_reno_to_the_byte(queue: str, slow_start: str) -> None:
+def test_reno_in_python_is_reno_to_the_byte(queue: str, transport: str) -> None:
     changes = {
         "link.bottleneck.queue": queue,
-        "flow.forward.slow_start": slow_start,
         "duration": "20 s",
+        **{f"flow.forward.{key}": value for key, value in TRANSPORTS[transport].items()},
     }
     mine = longfat.run(SMALL, controllers=[Halving], set=CHOSEN | changes)
     theirs = longfat.run(SMALL, set=changes)

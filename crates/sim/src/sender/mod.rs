@@ -462,8 +462,10 @@ impl Sender {
             config,
         };
         if wants != Wants::NOTHING {
-            // These may pace from the first segment; plain window laws only once a round trip is known.
-            sender.heed_pacing();
+            if sender.config.pacing.is_none() {
+                // These may pace from the first segment; plain window laws, and scenarios, only once a round trip is known.
+                sender.heed_pacing();
+            }
             sender.set_alarm(now);
         }
         sender.heed_control(now);
