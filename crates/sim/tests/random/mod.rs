@@ -208,7 +208,7 @@ fn link() -> impl Strategy<Value = (u32, String)> {
             if trace {
                 // One of them has a long outage.
                 let list = if rate % 3 == 0 { "2 5 5 5 5 6 300" } else { "1 1 3 3 3 8 13" };
-                follow += &format!("trace = {{ mahimahi = \"{list}\" }}\n");
+                follow.extend(["trace = { mahimahi = \"", list, "\" }\n"]);
                 changes.clear();
             }
             let queue = queue(if buffer == "unlimited" { "drop-tail" } else { &discipline.name }, &draws);
