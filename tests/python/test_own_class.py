@@ -6,6 +6,8 @@ import ast
 import concurrent.futures
 import copy
 import inspect
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -22,7 +24,7 @@ import longfat
 from class_reno import ClassReno
 from longfat import _longfat
 from longfat.own import Congestion, Feedback, Path, Start
-from longfat.study import study
+from longfat.study import Cache, Measured, Point, run_points, study
 from own_support import CLASS, OWN, against_reno, cluster, same_as_reno
 from support import SMALL, Command
 
@@ -465,6 +467,90 @@ def test_a_digest_covers_what_a_class_closes_over() -> None:
 
     digests = {make(share).__longfat__().digest for share in (0.5, 0.5, 0.6)}
     assert len(digests) == 2
+
+
+CELL = """
+class Filter:
+    def __init__(self, share): self.share = share
+    def of(self, value): return value * self.share
+
+SHARED = Filter(0.5)
+OTHER = 1
+
+class Noted(longfat.Controller):
+    def __init__(self, start, p): self.filter = Filter(0.5)
+    def on_feedback(self, feedback, path): self.window += self.other()
+    def on_congestion(self, event, path):
+        self.window = max(2.0, min(self.filter.of(self.window), SHARED.of(self.window)))
+    def other(self): return {"a", "b", "c"} and getattr(self, "OTHER", 1.0)
+"""
+
+
+@pytest.mark.parametrize("named", [{"__name__": "__main__"}, {}], ids=["notebook", "nameless"])
+@pytest.mark.parametrize(
+    ("first", "other", "same"),
+    [
+        ("return value * self.share", "return value * self.share / 2", False),
+        ("SHARED = Filter(0.5)", "SHARED = Filter(0.6)", False),
+        ("self.filter = Filter(0.5)", "self.filter = Filter(0.6)", False),
+        ("self.window += self.other()", "self.window += 2 * self.other()", False),
+        ("OTHER = 1", "OTHER = 2", True),
+        ("SHARED = Filter(0.5)", "SHARED = Filter(0.5)\nASIDE = Filter(0.1)", True),
+    ],
+)
+def test_a_digest_covers_what_a_class_of_a_notebook_reads(
+    first: str,
+    other: str,
+    same: bool,  # noqa: FBT001 - a parameter of the test
+    named: dict[str, str],
+) -> None:
+    def digest(text: str) -> str:
+        space: dict[str, Any] = {"longfat": longfat, **named}
+        exec(text, space)  # noqa: S102 - the text is ours
+        found: str = space["Noted"].__longfat__().digest
+        return found
+
+    assert digest(CELL) == digest(CELL)
+    assert (digest(CELL.replace(first, other)) == digest(CELL)) == same
+
+
+def test_a_digest_of_a_notebook_does_not_depend_on_the_process() -> None:
+    text = f"import longfat\n{CELL}\nprint(Noted.__longfat__().digest)"
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", text],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(told) == 1
+
+
+def test_an_edited_helper_is_never_answered_from_the_cache(tmp_path: FilePath) -> None:
+    def rows(cell: str) -> list[float]:
+        space: dict[str, Any] = {"longfat": longfat, "__name__": "__main__"}
+        exec(cell, space)  # noqa: S102 - the text is ours
+        point = Point(
+            json.loads(longfat.scenario.read(SMALL)[0].to_json()),
+            set={"flow.forward.control": "noted"},
+            labels={"x": 1},
+            seeds=1,
+            controllers=[space["Noted"]],
+        )
+
+        def measure(run: Measured) -> dict[str, float]:
+            return {"goodput": run.summary["flows"][0]["goodput_bit_s"]}
+
+        found: list[float] = run_points([point], measure, cache=Cache(tmp_path))[
+            "goodput"
+        ].to_list()
+        return found
+
+    edited = CELL.replace("value * self.share", "value * self.share / 4")
+    assert rows(CELL) == rows(CELL) != rows(edited)
 
 
 def test_try_and_studies_take_classes(longfat: Command, rules: str) -> None:

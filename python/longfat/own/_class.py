@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import re
 import sys
 import threading
 from collections.abc import Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat._longfat import (
@@ -26,11 +25,10 @@ from longfat._longfat import (
 )
 from longfat.foreign import shown
 from longfat.own._compile import Parameter
-from longfat.own._digest import digest_of
+from longfat.own._digest import digest_of, is_ours, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import CodeType
 
 __all__ = [
     "Adjustment",
@@ -250,20 +248,15 @@ def digest(cls: type) -> str:
     """A digest of the code of a class: another one for a class that may do something else.
 
     It covers the files in which the class and its bases are written, whole, so that the functions they use are
-    covered as well, and what the class holds now. What these files import is not covered. A class that was
-    sent from another process keeps the digest that it had there.
+    covered as well, what the class holds now, and what its methods read: functions, classes and objects, which
+    in a notebook are in no file. Of what these files import, what came with Python or was installed is not
+    covered. A class that was sent from another process keeps the digest that it had there.
     """
     if _SENT in vars(cls):
         return str(vars(cls)[_SENT])
-    total = hashlib.sha256(sys.version.encode())
-    for base in cls.__mro__:
-        if base.__module__.partition(".")[0] in ("longfat", "builtins"):
-            continue
-        total.update(f"{base.__qualname__}\0".encode())
-        total.update(_file(base))
-        for name, value in sorted(vars(base).items()):
-            total.update(f"{name}\0{_told(value)}\0".encode())
-    return total.hexdigest()[:32]
+    mine = [base for base in cls.__mro__ if is_ours(base)]
+    told = [(base.__qualname__, _file(base), members(base)) for base in mine]
+    return digest_of(sys.version, told, objects=True)
 
 
 _SENT = "_longfat_digest"
@@ -291,38 +284,3 @@ def _file(cls: type) -> bytes:
             return file.read()
     except (OSError, TypeError):
         return b""
-
-
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-
-
-def _told(value: object) -> str:
-    """What an attribute of a class is, without where it lies in memory."""
-    for part in ("fget", "__func__", "__wrapped__"):
-        if (inner := getattr(value, part, None)) is not None and inner is not value:
-            return f"{type(value).__name__} {_told(inner)}"
-    code = getattr(value, "__code__", None)
-    if code is None:
-        return _ADDRESS.sub("", repr(value))
-    with suppress(TypeError):
-        return digest_of(value)
-    closed = [
-        cell.cell_contents for cell in getattr(value, "__closure__", None) or () if _is_set(cell)
-    ]
-    defaults = getattr(value, "__defaults__", None), getattr(value, "__kwdefaults__", None)
-    return _ADDRESS.sub("", f"{_instructions(code)} {closed!r} {defaults!r}")
-
-
-def _is_set(cell: Any) -> bool:  # noqa: ANN401 - a cell has no public type
-    try:
-        cell.cell_contents  # noqa: B018 - which raises if it is empty
-    except ValueError:
-        return False
-    return True
-
-
-def _instructions(code: CodeType) -> str:
-    constants = [
-        _instructions(each) if inspect.iscode(each) else repr(each) for each in code.co_consts
-    ]
-    return f"{code.co_code.hex()} {code.co_names} {constants}"
