@@ -321,6 +321,11 @@ def test_tables_vary_and_are_told_apart(small: Path) -> None:
         ({"set": {RATE: "7 Mbit/s"}, "vary": {RATE: ["5 Mbit/s"]}}, "is in `[set]`, but"),
         ({"set": {RATE: "7 Mbit/s"}, "zip": [{RATE: ["5 Mbit/s"]}]}, "is in `[set]`, but"),
         ({"set": {f"{CONTROL}.gamma": 0.1}, "vary": {CONTROL: ["exp"]}}, f"`{CONTROL}` varies"),
+        (
+            {"vary": {"flow.forward.count": [1, 2], "flow.0.count": [3, 4]}},
+            "`flow.forward.count` varies, but `flow.0.count` varies too, and replaces it",
+        ),
+        ({"set": {RATE: "7 Mbit/s"}, "vary": {"link.*.rate": ["5 Mbit/s"]}}, "and replaces it"),
         ({"vary": {"link.bottlneck.rate": ["5 Mbit/s"]}}, "bottlneck"),
         ({"vary": {RATE: ["5 Mbit/s", "5 metres"]}}, "at link.bottleneck.rate = 5 metres"),
         ({"zip": [{RATE: ["5 Mbit/s"], CONTROL: ["reno", "exp"]}]}, "of one length"),

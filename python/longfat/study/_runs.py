@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from longfat.errors import ScenarioError, StudyError
+from longfat.foreign import shown
 from longfat.own import NOTHING, Code
 from longfat.own._code import located_all
 from longfat.scenario import Template
@@ -108,6 +109,7 @@ class Runs:
         self.design = file.design
         given = file.scenario
         self.template = Template(folder / given if isinstance(given, str) else given, code)
+        self._refuse_overruled()
         if not len(self.design.keys):
             self.template.read(changes=file.set)
         self._seeds = file.first_seeds
@@ -130,6 +132,27 @@ class Runs:
             self.costs[point] = _FLUID_S if kind == "fluid" else estimate_s(scenario)
             if progress is not None and point % 64 == 0:
                 progress(point / points)
+
+    def _refuse_overruled(self) -> None:
+        """Refuses a key whose values another one, set later, replaces: rows would tell what was not run.
+
+        Raises:
+            StudyError: There is one.
+        """
+        try:
+            content: dict[str, Any] = tomllib.loads(self.template.text)
+        except ValueError:  # whoever reads the scenario says what is wrong with it
+            return
+        meant = {key: _places(key, content) for key in (*self.file.set, *self.design.keys)}
+        for number, later in enumerate(self.design.keys):
+            for key in (*self.file.set, *self.design.keys[:number]):
+                if any(it[: len(by)] == by for it in meant[key] for by in meant[later]):
+                    also = "varies" if key in self.design.keys else "is in `[set]`"
+                    message = (
+                        f"`{shown(key)}` {also}, but `{shown(later)}` varies too, and replaces it: leave one "
+                        "of them out"
+                    )
+                    raise StudyError(message)
 
     def _without_chance(self, points: int) -> np.ndarray[Any, Any]:
         """Which points are the same with every seed: fluid models, unless losses in them are drawn."""
@@ -271,3 +294,26 @@ class Runs:
                         side["trace"] = source["trace"]
         located: dict[str, Any] = located_all(content, self.template.folder)
         return located
+
+
+def _places(key: str, content: dict[str, Any]) -> list[tuple[str, ...]]:
+    """What a key sets, whether it names a group of flows by its name, by its number, or all of them by `*`."""
+    first, *rest = (part.strip() for part in key.split("."))
+    entries = content.get(first)
+    if (
+        first not in ("link", "flow", "traffic")
+        or not rest
+        or not isinstance(entries, (dict, list))
+    ):
+        return [(first, *rest)]
+    if isinstance(entries, dict):
+        names = known = list(entries)
+    else:
+        names = [each.get("name") if isinstance(each, dict) else None for each in entries]
+        known = [str(place) for place in range(len(entries))]
+    which, *field = rest
+    if which == "*" and field:
+        return [(first, each, *field) for each in known]
+    if which in names:
+        which = known[names.index(which)]
+    return [(first, which, *field)]
