@@ -30,6 +30,7 @@ UTILISATION = "links.bottleneck.forward.utilisation"
 GOODPUT = "flows.forward.goodput_bit_s"
 RATE = "link.bottleneck.rate"
 CONTROL = "flow.forward.control"
+BUFFER = "link.bottleneck.buffer"
 
 STUDY: dict[str, Any] = {
     "scenario": "small.toml",
@@ -326,6 +327,10 @@ def test_tables_vary_and_are_told_apart(small: Path) -> None:
             "`flow.forward.count` varies, but `flow.0.count` varies too, and replaces it",
         ),
         ({"set": {RATE: "7 Mbit/s"}, "vary": {"link.*.rate": ["5 Mbit/s"]}}, "and replaces it"),
+        (
+            {"where": '"link.bottleneck.buffer" < 1', "vary": {BUFFER: ["50 ms", "100 packets"]}},
+            "cannot compare",
+        ),
         ({"vary": {"link.bottlneck.rate": ["5 Mbit/s"]}}, "bottlneck"),
         ({"vary": {RATE: ["5 Mbit/s", "5 metres"]}}, "at link.bottleneck.rate = 5 metres"),
         ({"zip": [{RATE: ["5 Mbit/s"], CONTROL: ["reno", "exp"]}]}, "of one length"),

@@ -236,7 +236,9 @@ def with_numbers(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         if key not in frame.columns or frame[key].dtype != pl.String:
             continue
         known = {text: number_of(text) for text in frame[key].unique().to_list()}
-        if all(number is not None for number in known.values()):
+        # Seconds are not compared with packets: such a column stays as it is written.
+        kinds = {None if number is None else number[1] for number in known.values()}
+        if len(kinds) == 1 and None not in kinds:
             values = {text: number[0] for text, number in known.items() if number is not None}
             made.append(pl.col(key).replace_strict(values, return_dtype=pl.Float64))
     return frame.with_columns(made)
