@@ -275,6 +275,40 @@ class Ticking(Halving):
         return {"ticks": self.ticks, "next": self.timer or 0.0}
 
 
+@pytest.mark.parametrize("method", ["on_loss", "on_timr", "on_everything"])
+def test_a_method_that_nobody_calls_is_refused(method: str) -> None:
+    members = {method: lambda *_: None}
+    with pytest.raises(TypeError, match=rf"nothing calls `{method}` of the controller `halving`"):
+        run(variant("Halving", **members))
+
+
+def test_a_timer_that_nobody_hears_ends_the_run() -> None:
+    def on_feedback(self: Any, feedback: Feedback, path: Path) -> None:
+        Halving.on_feedback(self, feedback, path)
+        self.timer = feedback.now + 0.1
+
+    with pytest.raises(
+        longfat.CodeError, match="the timer is set, and the class has no `on_timer`"
+    ):
+        run(variant("Halving", on_feedback=on_feedback))
+
+
+def test_a_method_may_be_exchanged_on_the_way() -> None:
+    heard: list[str] = []
+
+    def first(self: Any, feedback: Feedback, path: Path) -> None:
+        heard.append("first")
+        self.on_feedback = lambda feedback, path: second(self, feedback, path)
+
+    def second(self: Any, feedback: Feedback, path: Path) -> None:
+        heard.append("second")
+        Halving.on_feedback(self, feedback, path)
+
+    run(variant("Halving", on_feedback=first), flow__forward__count=1)
+    assert heard[:3] == ["first", "second", "second"]
+    assert heard.count("first") == 1
+
+
 def test_timers_go_off_when_they_are_set() -> None:
     series = run(Ticking, observe=True, sample="100 ms").flow_series.to_polars()
     one = series.filter(pl.col("flow") == "forward[0]")

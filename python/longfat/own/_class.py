@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat._longfat import (
@@ -45,6 +46,17 @@ __all__ = [
 _LARGEST = 1e300
 _LARGEST_COUNT = 1e15
 _BOUNDS = 3
+_TOLD = (
+    "on_feedback",
+    "on_congestion",
+    "on_timer",
+    "on_sent",
+    "on_lost",
+    "on_recovered",
+    "on_restart",
+    "on_adjustment",
+)
+"""The methods that tell a class what has happened."""
 
 
 class Controller(ControllerBase):
@@ -100,7 +112,8 @@ class Controller(ControllerBase):
     - `promises`: What `longfat.check` holds it to beyond what holds for all: `any_batching`, `additive`,
       `doubles_at_most`, `forgetful`.
 
-    `on_feedback` and `on_congestion` must be there. The others are called if they are:
+    `on_feedback` and `on_congestion` must be there. The others are called if they are; any other `on_...`
+    method is refused:
 
     - `__init__(self, start, p)`: A flow begins; `self.start` and `self.p` are there already.
     - `on_timer(self, now, path)`: The time of `timer` has come.
@@ -142,6 +155,7 @@ class Controller(ControllerBase):
             message = f"the name of {cls.__name__} is {name!r}, which is no text"
             raise TypeError(message)
         _check_beginning(cls)
+        _check_methods(cls, name)
         key = (cls, name, digest(cls))
         with _making:
             if key not in _handles:
@@ -165,6 +179,20 @@ def _check_beginning(cls: type) -> None:
             f"`__init__(self, start, p)` would be: {error}"
         )
         raise TypeError(message) from None
+
+
+def _check_methods(cls: type, name: str) -> None:
+    """Raises `TypeError` if the class has a method `on_...` that nobody calls: most likely it is misspelt."""
+    written = (method for each in cls.__mro__ if is_ours(each) for method in vars(each))
+    for method in written:
+        if method.startswith("on_") and method not in _TOLD and callable(getattr(cls, method)):
+            near = get_close_matches(method, _TOLD, n=1)
+            meant = f"did you mean `{near[0]}`?" if near else f"it may have {', '.join(_TOLD)}."
+            message = (
+                f"nothing calls `{shown(method)}` of the controller `{shown(name)}`: {meant} What only the "
+                f"class itself calls has another name, such as `_{shown(method)}`"
+            )
+            raise TypeError(message)
 
 
 def _parameters(cls: type[Controller]) -> dict[str, Any]:

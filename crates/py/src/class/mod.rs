@@ -70,7 +70,6 @@ struct Instance {
     path: Py<PathView>,
     /// The arguments of `on_feedback`: the two objects above.
     heard: Py<PyTuple>,
-    on_feedback: Py<PyAny>,
 }
 
 impl Control {
@@ -97,7 +96,7 @@ impl Control {
         match made {
             Ok((answers, instance)) => {
                 let live = Live { instance: Some(instance), answers, now: None };
-                match wrong(&answers, None) {
+                match wrong(&answers, &self.spec, None) {
                     None => live,
                     Some(reason) => {
                         let reason = Wrong::Answer(format!("after `__init__` {reason}"));
@@ -156,7 +155,7 @@ impl Control {
                 .map_err(Wrong::Raised)
                 .and_then(|returned| nothing(py, method, &returned))
                 .and_then(|()| Ok(instance.answers(py, &self.spec)?))
-                .and_then(|answers| match wrong(&answers, fired) {
+                .and_then(|answers| match wrong(&answers, &self.spec, fired) {
                     None => Ok(answers),
                     Some(reason) => Err(Wrong::Answer(format!("after `{method}` {reason}"))),
                 });
@@ -196,13 +195,18 @@ fn seconds(py: Python<'_>, now: Time) -> PyResult<Py<PyAny>> {
 }
 
 /// What is wrong with what the class has set, if anything is; a timer that has just fired must not fire again at once.
-fn wrong(answers: &Answers, fired: Option<Time>) -> Option<String> {
+fn wrong(answers: &Answers, spec: &Spec, fired: Option<Time>) -> Option<String> {
     let Answers { window, threshold, timer, .. } = *answers;
     if !(1.0..=CEILING).contains(&window) {
         return Some(format!("the window is {window} segments: at least one is needed"));
     }
     if let Some(threshold) = threshold.filter(|it| it.is_nan() || *it < 1.0) {
         return Some(format!("the threshold is {threshold} segments: at least one is needed"));
+    }
+    if timer.is_some() && !spec.wants.timer {
+        return Some(
+            "the timer is set, and the class has no `on_timer` that it would call".to_owned(),
+        );
     }
     match (timer, fired) {
         (Some(timer), Some(now)) if timer <= now => Some(format!(
@@ -279,7 +283,6 @@ impl Instance {
         let path = Bound::new(py, PathView::default())?;
         Ok(Self {
             base: object.cast::<Base>()?.clone().unbind(),
-            on_feedback: object.getattr(intern!(py, "on_feedback"))?.unbind(),
             heard: PyTuple::new(py, [feedback.as_any(), path.as_any()])?.unbind(),
             feedback: feedback.unbind(),
             path: path.unbind(),
@@ -334,7 +337,9 @@ impl CongestionControl for Control {
         self.call(Some(feedback.now), "on_feedback", |py, instance| {
             instance.feedback.borrow_mut(py).0 = *feedback;
             instance.path.borrow_mut(py).0 = *path;
-            instance.on_feedback.bind(py).call(instance.heard.bind(py), None).map(Bound::unbind)
+            // Looked up each time, as all others are: a class may have set another one on itself.
+            let told = instance.object.bind(py).getattr(intern!(py, "on_feedback"))?;
+            told.call(instance.heard.bind(py), None).map(Bound::unbind)
         });
     }
 
