@@ -287,7 +287,9 @@ def plain_value(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any value 
         return [plain_value(entry, depth + 1) for entry in value]
     if type(value) in (str, bool, int, float, date, datetime, time):
         return value
-    for kind in (str, int, float):
+    if isinstance(value, str):  # not `str(value)`: an `Enum` that is a text says its own name there
+        return str.__str__(value)
+    for kind in (int, float):
         if isinstance(value, kind):
             return kind(value)
     if callable(listed := getattr(value, "tolist", None)):  # an array, or a single number, of numpy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ],
     }  # fmt: skip
     assert [flow["rtt_s"] for flow in longfat.run(tree).summary["flows"]] == [0.02, 0.03]
+
+
+def test_an_enumeration_of_texts_is_its_texts() -> None:
+    class Law(str, enum.Enum):
+        ONE = "cubic"
+
+    found = longfat.run(SMALL, set={**SHORT, "flow.0.control": Law.ONE})
+    assert found.summary["flows"][0]["control"] == "cubic"
 
 
 def test_numbers_of_numpy_are_numbers_in_studies_and_comparisons(tmp_path: Path) -> None:
