@@ -91,6 +91,7 @@ def test_a_terminal_without_unicode_gets_ascii(longfat: Command, arguments: str)
 def test_without_a_terminal_tables_are_wide_unless_columns_says_otherwise(longfat: Command) -> None:
     many = f"{FAST} --control reno,cubic,hstcp,exp,stcp"
     assert max(map(len, printed(longfat, many, COLUMNS="").splitlines())) > 100
+    assert printed(longfat, many, COLUMNS="0") == printed(longfat, many, COLUMNS="")
     narrow = printed(longfat, many, COLUMNS="70").splitlines()
     assert max(len(line) for line in narrow if "─" in line) <= 70
 

@@ -48,9 +48,21 @@ def console(*, stderr: bool = False) -> Console:
                     yield Segment(shown(segment.text), segment.style)
 
     # Rich itself asks the terminal, and what COLUMNS says. Names such as flow[0] must not be taken for markup.
-    told = stderr or sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    environment = dict(os.environ)
+    if not environment.get("COLUMNS", "").strip(
+        "0"
+    ):  # nothing fits into no columns: nobody means that
+        environment.pop("COLUMNS", None)
+    told = stderr or sys.stdout.isatty() or environment.get("COLUMNS", "").isdecimal()
     width = None if told else _WIDE
-    return Screen(width=width, highlight=False, markup=False, emoji=False, stderr=stderr)
+    return Screen(
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        stderr=stderr,
+        _environ=environment,
+    )
 
 
 def table(*columns: str, left: int = 1) -> Table:
