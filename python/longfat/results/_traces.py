@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
@@ -55,7 +56,7 @@ class Traces:
             raise _longfat.TraceError(message)
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="longfat-traces-"))
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            weakref.finalize(self, _remove, folder, os.getpid())
         self.folder = folder
         self.handle = _longfat.Trace(
             scenario,
@@ -109,3 +110,9 @@ class Traces:
             return
         for file in self.files:
             shutil.copyfile(file, folder / file.name)
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Removes a folder of traces, unless this is a fork of the process that made it, and still has it."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)

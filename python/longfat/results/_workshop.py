@@ -242,5 +242,11 @@ def _lock(folder: Path, *, patience_s: float = 0.0) -> int | None:
 
 
 def _unlock(handle: int | None) -> None:
-    if handle is not None:
+    if handle is None:
+        return
+    try:
+        if sys.platform != "win32":
+            # A process that was forked meanwhile has the handle as well: closing ours would not release it.
+            fcntl.flock(handle, fcntl.LOCK_UN)
+    finally:
         os.close(handle)
