@@ -29,7 +29,7 @@ The modules, from the ground up; each uses only those before it:
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from longfat import errors, units
+from longfat import _fork, errors, units  # noqa: F401 - which process this is
 from longfat._longfat import (
     CodeError,
     EngineError,

@@ -21,6 +21,7 @@ __all__ = [
     "EngineError",
     "EvaluationError",
     "FluidError",
+    "ForkError",
     "GymError",
     "LabelError",
     "MeasureError",
@@ -35,6 +36,19 @@ __all__ = [
 
 class AttackError(ValueError):
     """An attack that cannot be begun as asked: the message says what was asked, and what there is."""
+
+
+class ForkError(RuntimeError):
+    """Tables are to be read or written in a fork of a process that has used them: the message has a remedy."""
+
+    def __init__(
+        self,
+        message: str = "this process was forked from one that had used tables of polars, whose threads a fork "
+        'lacks: start it with `multiprocessing.get_context("spawn")` or "forkserver", or let it return '
+        "`run.summary`",
+    ) -> None:
+        """Says it, and what to do."""
+        super().__init__(message)
 
 
 class MeasureError(RuntimeError):

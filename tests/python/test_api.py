@@ -271,7 +271,7 @@ def test_importing_longfat_is_light() -> None:
     loaded = printed("import sys, longfat; print(*(name for name in sys.modules))").split()
     assert not {"click", "matplotlib", "msgspec", "numpy", "polars", "rich"} & set(loaded)
     ours = {name for name in loaded if name.startswith("longfat.")}
-    assert ours == {"longfat._longfat", "longfat.errors", "longfat.units"}
+    assert ours == {"longfat._fork", "longfat._longfat", "longfat.errors", "longfat.units"}
 
 
 def test_a_command_brings_only_what_it_needs() -> None:

@@ -24,7 +24,7 @@ PACKAGE = ROOT / "python/longfat"
 
 LAYERS = [
     {"_longfat"},
-    {"errors", "foreign", "parquet", "units", "shipped"},
+    {"_fork", "errors", "foreign", "parquet", "units", "shipped"},
     {"tables"},
     {"own"},
     {"scenario"},

@@ -16,6 +16,8 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat import foreign
+from longfat._fork import has_threads
+from longfat.errors import ForkError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -77,7 +79,13 @@ _STYLE: Any = {
 
 
 def applied() -> AbstractContextManager[None]:
-    """Applies the style within a `with` block."""
+    """Applies the style within a `with` block.
+
+    Raises:
+        ForkError: This process is a fork without threads, which tables need that are drawn.
+    """
+    if not has_threads():
+        raise ForkError
     return rc_context(_STYLE)
 
 

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from longfat._fork import has_threads
+from longfat.errors import ForkError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -130,9 +133,12 @@ def writing(
 
     Raises:
         OSError: The file cannot be written.
+        ForkError: This process is a fork without threads.
     """
     import polars as pl
 
+    if not has_threads():
+        raise ForkError
     try:
         yield
     except (pl.exceptions.ComputeError, OSError) as error:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
-from longfat.errors import StudyError
+from longfat._fork import has_threads
+from longfat.errors import ForkError, StudyError
 from longfat.own import NOTHING, Code
 from longfat.results._folder import checksum
 from longfat.study._cache import engine_address
@@ -125,6 +126,7 @@ def run_chunk(
 
     Raises:
         StudyError: This worker has another engine.
+        ForkError: It is a fork without threads, which fluid solutions and time series need.
         Cancelled: It was interrupted; what had been finished is written.
     """
     if chunk.address != engine_address():
@@ -134,10 +136,7 @@ def run_chunk(
         raise StudyError(message)
     simulator = Simulator(None) if simulator is None else simulator
     folder = Path(chunk.folder)
-    shared = _is_here(folder, chunk.mark)
-    if chunk.series and not shared:
-        message = f"a worker cannot see {folder}, and time series are not sent: share the folder, or keep none"
-        raise StudyError(message)
+    shared = _is_shared(chunk)
     code = Code.restored(chunk.code) if isinstance(chunk.code, bytes) else chunk.code
     finished = Finished()
     begun = flushed = time.monotonic()
@@ -202,6 +201,23 @@ def _row(
     for series, table in result.tables.items():
         row[f"{SERIES}{series}"] = write_series(Path(chunk.folder), series, name, table)
     return row
+
+
+def _is_shared(chunk: Chunk) -> bool:
+    """Whether this worker writes its rows itself; otherwise they go back to whoever has asked.
+
+    Raises:
+        StudyError: They have to be written here, and the folder cannot be seen.
+        ForkError: Here is a fork without threads, in which nothing can be written, or solved.
+    """
+    folder = Path(chunk.folder)
+    here, able = _is_here(folder, chunk.mark), has_threads()
+    if chunk.series and not here:
+        message = f"a worker cannot see {folder}, and time series are not sent: share the folder, or keep none"
+        raise StudyError(message)
+    if not able and (chunk.series or any(task.engine == "fluid" for task in chunk.tasks)):
+        raise ForkError
+    return here and able
 
 
 def _is_here(folder: Path, mark: str) -> bool:

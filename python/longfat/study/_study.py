@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from longfat.errors import StudyError
+from longfat._fork import has_threads
+from longfat.errors import ForkError, StudyError
 from longfat.foreign import read_text
 from longfat.own import NOTHING, Brought, Code
 from longfat.results._folder import checksum, write_whole
@@ -306,8 +307,11 @@ class Opened:
         Raises:
             StudyError: A number that is asked for does not exist, or a Dask scheduler is not there.
             OSError: The folder cannot be written.
+            ForkError: This process is a fork without threads.
             KeyboardInterrupt: Ctrl-C. What is finished stays, and the same call goes on from there.
         """
+        if not has_threads():
+            raise ForkError
         if merge and (nothing := self.nothing()) is not None:
             return nothing
         if isinstance(dask, str):

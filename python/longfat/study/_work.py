@@ -15,7 +15,7 @@ import numpy as np
 
 from longfat.study._cache import engine_address
 from longfat.study._chunk import MOST_ROWS, Chunk, Task
-from longfat.study._engines import LostError
+from longfat.study._engines import LostError, Threads
 from longfat.study._parts import ERROR, RUN, Claims, Parts, write_part
 
 if TYPE_CHECKING:
@@ -133,8 +133,10 @@ class Work:
         self._begun = time.monotonic()
         self._spent = self._worth = self._writing = 0.0
         self._written = 0
-        # This thread has little to do meanwhile: what draws is imported now, not at the end.
-        threading.Thread(target=import_module, args=["longfat.plot"], daemon=True).start()
+        if isinstance(self.engine, Threads):
+            # This thread has little to do meanwhile: what draws is imported now, not at the end. An executor
+            # may fork, and in a fork what was just being imported would be imported for ever.
+            threading.Thread(target=import_module, args=["longfat.plot"], daemon=True).start()
         pending: dict[Any, _Underway] = {}
         while True:
             while len(pending) < _AHEAD * self.engine.slots and (next_ := self._next()):
