@@ -136,6 +136,42 @@ def test_the_command_begins_where_that_is_so() -> None:
     assert scripts[1] == 'longfat = "longfat.__main__:main"'
 
 
+DROPPED = """\
+import os, signal, sys, time
+import longfat.commands as commands
+
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{name})
+        for _ in range(10_000):  # in here it is raised, and dropped
+            pass
+
+def run(arguments):
+    Late()
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        pass
+
+commands.commands.main = lambda *_, **__: run(None)
+commands.main()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_signal_in_a_destructor_is_heard(name: str, code: int) -> None:
+    before = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED.format(name=name)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert time.monotonic() - before < 15
+
+
 SLOW_FLUID = """\
 duration = "17000000 s"
 sample = "1000 s"

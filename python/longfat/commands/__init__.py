@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import codecs
 import contextlib
 import io
 import os
 import signal
 import sys
+import time
 import traceback
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -60,6 +62,9 @@ if TYPE_CHECKING:
 
 DONE, FAILED, WRONG_INPUT, INTERRUPTED, SIGNALLED = 0, 1, 2, 130, 128
 """The exit codes; the number of a signal that ended the command is added to the last one."""
+
+
+_LATER_S = 0.02
 
 
 class Terminated(BaseException):
@@ -161,6 +166,26 @@ def _end_on_signals() -> None:
         # What the caller has ignored, as `nohup` does, stays ignored.
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, end)
+
+    others = sys.unraisablehook
+
+    def dropped(told: sys.UnraisableHookArgs) -> None:
+        # What is raised in a destructor leads nowhere: whoever asked is heard a little later.
+        if isinstance(told.exc_value, Terminated):
+            signal.signal(told.exc_value.number, end)
+            _thread.start_new_thread(_again, (told.exc_value.number,))
+        elif isinstance(told.exc_value, KeyboardInterrupt):
+            _thread.start_new_thread(_again, (signal.SIGINT,))
+        else:
+            others(told)
+
+    sys.unraisablehook = dropped
+
+
+def _again(number: int) -> None:
+    """Lets the main thread hear a signal again, once it has left where it could not be heard."""
+    time.sleep(_LATER_S)
+    _thread.interrupt_main(signal.Signals(number))
 
 
 def _run(arguments: Sequence[str] | None) -> int:
