@@ -24,6 +24,7 @@ import longfat
 from class_reno import ClassReno
 from longfat import _longfat
 from longfat.own import Congestion, Feedback, Path, Start
+from longfat.own._code import Code
 from longfat.study import Cache, Measured, Point, run_points, study
 from own_support import CLASS, OWN, against_reno, cluster, same_as_reno
 from support import SMALL, Command
@@ -635,6 +636,17 @@ def test_other_processes_have_the_class(tmp_path: FilePath, by: str) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         found = study(STUDY, out=tmp_path / "spawned", controllers=[own], executor=pool)
     same_as_reno(found, "class-reno")
+
+
+def test_a_class_is_sent_from_many_threads_at_once() -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            codes = [threads.submit(Code((Halving, Halving)).portable) for _ in range(400)]
+            assert len({code.result() for code in codes}) == 1
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_a_cluster_gets_the_class_sent(tmp_path: FilePath) -> None:

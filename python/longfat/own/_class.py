@@ -288,19 +288,26 @@ def digest(cls: type) -> str:
 
 
 _SENT = "_longfat_digest"
+_sending = threading.RLock()
+"""One at a time: others would find the digests of each other."""
 
 
 @contextmanager
 def labelled(classes: Sequence[object]) -> Iterator[None]:
     """While the block sends classes to another process, they carry their digests, which need their files."""
-    mine = [each for each in classes if isinstance(each, type) and issubclass(each, Controller)]
-    for each in mine:
-        setattr(each, _SENT, digest(each))
-    try:
-        yield
-    finally:
-        for each in mine:
-            delattr(each, _SENT)
+    with _sending:
+        mine = {
+            each: digest(each)
+            for each in classes
+            if isinstance(each, type) and issubclass(each, Controller) and _SENT not in vars(each)
+        }
+        for each, told in mine.items():
+            setattr(each, _SENT, told)
+        try:
+            yield
+        finally:
+            for each in mine:
+                delattr(each, _SENT)
 
 
 def _file(cls: type) -> bytes:
