@@ -543,6 +543,8 @@ def test_a_digest_covers_what_a_class_of_a_notebook_reads(
         space: dict[str, Any] = {"longfat": longfat, **named}
         exec(text, space)  # noqa: S102 - the text is ours
         found: str = space["Noted"].__longfat__().digest
+        # To look at a class leaves something in it.
+        assert space["Noted"].__longfat__().digest == found
         return found
 
     assert digest(CELL) == digest(CELL)
@@ -636,6 +638,49 @@ def test_other_processes_have_the_class(tmp_path: FilePath, by: str) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         found = study(STUDY, out=tmp_path / "spawned", controllers=[own], executor=pool)
     same_as_reno(found, "class-reno")
+
+
+SCRIPT = """\
+import sys
+sys.modules["cloudpickle"] = None  # as if it were not installed
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+import longfat
+from class_reno import ClassReno
+from own_support import against_reno
+
+class Share:
+    def of(self, window): return window / 2
+
+SHARE = Share()
+
+class Mine(ClassReno):
+    name = "class-reno"
+    def on_recovered(self, now, path): SHARE.of(1.0)
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        asked = against_reno("class-reno", "3 s")
+        print(longfat.study(asked, out="here", controllers=[Mine], executor=pool).failed)
+"""
+
+
+def test_a_class_of_the_program_itself_is_the_same_in_processes_that_it_starts(
+    own_folder: FilePath,
+) -> None:
+    (own_folder / "script.py").write_text(SCRIPT, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(OWN), str(FilePath(__file__).parent)]),
+        },
+        cwd=own_folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout.strip(), done.returncode) == ("0", 0), done.stderr
 
 
 def test_a_class_is_sent_from_many_threads_at_once() -> None:

@@ -26,7 +26,15 @@ _DEEPEST = 100
 _MADE_AT_RUN_TIME = 1 << 9
 """The flag of such a class: Py_TPFLAGS_HEAPTYPE."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_BESIDE = ("__dict__", "__doc__", "__firstlineno__", "__static_attributes__", "__weakref__")
+_BESIDE = (
+    "__dict__",
+    "__doc__",
+    "__firstlineno__",
+    "__module__",
+    "__slotnames__",
+    "__static_attributes__",
+    "__weakref__",
+)
 """What classes have that says nothing of what they do."""
 
 Told = dict[int, tuple[int, object]]
@@ -171,7 +179,9 @@ def _array(value: object, listed: Any) -> Iterator[str]:  # noqa: ANN401 - a met
 
 
 def _class(value: type) -> Iterator[str]:
-    yield f"class {value.__module__} {value.__qualname__}"
+    # What a program is in itself is another module in processes that it starts.
+    module = "__main__" if value.__module__ == "__mp_main__" else value.__module__
+    yield f"class {module} {value.__qualname__}"
     if issubclass(value, enum.Enum):
         yield repr([(each.name, each.value) for each in value])
 
