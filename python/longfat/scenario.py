@@ -82,18 +82,24 @@ class Template:
     Attributes:
         text: The scenario file.
         name: A short name for it, as from `read`.
-        folder: Where its file is, if it has one.
+        folder: Where the files are that it names, if it can name any.
         code: What it may use beyond longfat.
     """
 
-    def __init__(self, source: Source, code: Code = NOTHING) -> None:
+    def __init__(self, source: Source, code: Code = NOTHING, *, folder: Path | None = None) -> None:
         """Loads a scenario from anywhere; nothing is checked yet.
+
+        Args:
+            source: The scenario.
+            code: What it may use beyond longfat.
+            folder: Where the files are that it names, if it is none itself; by default it can name none.
 
         Raises:
             ScenarioError: It is no text, or a dictionary that TOML cannot hold.
             OSError: The file cannot be read.
         """
-        self.text, self._origin, self.name, self.folder = _load(source)
+        self.text, self._origin, self.name, beside = _load(source)
+        self.folder = folder if beside is None else beside
         self.code = code
         self._lists: dict[Path, str] = {}
 

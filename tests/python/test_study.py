@@ -19,6 +19,7 @@ import pytest
 import longfat
 from longfat import _longfat
 from longfat.errors import StudyError
+from longfat.scenario import read as longfat_scenario
 from longfat.study import Study, study
 from longfat.study._in_words import aligned
 from longfat.study._numbers import headings
@@ -238,6 +239,50 @@ def test_traces_are_part_of_the_study_in_the_folder() -> None:
     Path("steps.trace").unlink()
     again = study("here/study.toml", out="here")
     assert again.known == found.runs == 1
+
+
+def test_whatever_a_scenario_names_is_in_the_folder(small: Path, longfat: Command) -> None:
+    inner = small.parent / "inner"
+    inner.mkdir()
+    named = {
+        "sub/change.csv": "time, rate\n0 s, 20 Mbit/s\n1 s, 5 Mbit/s\n",
+        "other.trace": "1\n2\n5\n",
+        "flows.csv": "time_s,size_bytes,control\n0,15000,cubic\n0.5,200000,\n",
+    }
+    for name, content in named.items():
+        path = inner / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, "utf-8")
+    text = SMALL.replace('rate = "10 Mbit/s"', 'rate = "10 Mbit/s"\ntrace = "sub/change.csv"')
+    text += """
+[[traffic]]
+name = "files"
+control = "reno"
+path = ["bottleneck"]
+rtt = "40 ms"
+replay = "flows.csv"
+"""
+    (inner / "scenario.toml").write_text(text, "utf-8")
+    vary = {
+        "traffic.files.control": ["cubic", "exp"],
+        "link.bottleneck.trace": ["sub/change.csv", "other.trace", "none"],
+    }
+    found = study({"scenario": "inner/scenario.toml", "seeds": 1, "vary": vary}, out="here")
+    assert (found.runs, found.failed) == (6, 0)
+    before = digest(found.folder)
+    for path in inner.rglob("*.*"):
+        path.unlink()
+    Path("here").rename("moved")
+    again = longfat("study", "moved", "--json", "--out", "moved")
+    assert json.loads(again.stdout)["known"] == 6
+    assert digest(Path("moved")) == before
+    # A text names no files, wherever it is.
+    Path("files").mkdir()
+    Path("files/other.trace").write_text("1\n", "utf-8")
+    tree = json.loads(longfat_scenario(SMALL)[0].to_json())
+    tree["link"]["bottleneck"]["trace"] = "other.trace"
+    with pytest.raises(StudyError, match="only a scenario file can name"):
+        study({"scenario": tree, "seeds": 1, "vary": {CONTROL: ["reno"]}}, out="never")
 
 
 # What varies

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat._longfat import Scenario
+
+_NAMING = ("trace", "replay")
+"""The keys of a scenario that may name files."""
 
 _FLUID_S = 0.02
 """What a fluid solution takes, for estimates."""
@@ -97,8 +101,17 @@ class Runs:
         folder: Path,
         progress: Callable[[float], object] | None = None,
         code: Code = NOTHING,
+        *,
+        kept: Path | None = None,
     ) -> None:
         """Reads and checks the scenario of every point; nothing runs yet.
+
+        Args:
+            file: The study.
+            folder: What a path in it is relative to.
+            progress: Told how far it has come.
+            code: What scenarios may use beyond longfat.
+            kept: Where the files are that a scenario within the study names, if it can name any.
 
         Raises:
             StudyError: The scenario of a point is wrong.
@@ -108,7 +121,11 @@ class Runs:
         self.file = file
         self.design = file.design
         given = file.scenario
-        self.template = Template(folder / given if isinstance(given, str) else given, code)
+        self.template = (
+            Template(folder / given, code)
+            if isinstance(given, str)
+            else Template(given, code, folder=kept)
+        )
         self._refuse_overruled()
         if not len(self.design.keys):
             self.template.read(changes=file.set)
@@ -275,25 +292,33 @@ class Runs:
         )
 
     def content(self) -> dict[str, Any]:
-        """The scenario as a dictionary that needs no other file: what its traces say is part of it."""
+        """The scenario as a dictionary. The files that it names are among `files`."""
         content: dict[str, Any] = tomllib.loads(self.template.text)
-        named = [
-            (link, side)
-            for link in content.get("link", {}).values()
-            for side in (link, link.get("reverse", {}))
-            if isinstance(side.get("trace"), str) and side["trace"] != "none"
-        ]
-        if named:
-            read = tomllib.loads(self.template.read().to_toml())
-            for name, link in content["link"].items():
-                for side, source in (
-                    (link, read["link"][name]),
-                    (link.get("reverse", {}), read["link"][name].get("reverse", {})),
-                ):
-                    if isinstance(side.get("trace"), str) and "trace" in source:
-                        side["trace"] = source["trace"]
         located: dict[str, Any] = located_all(content, self.template.folder)
         return located
+
+    def files(self) -> dict[str, Path]:
+        """The traces and lists of flows that the scenario or a setting names, by these names."""
+        folder, file = self.template.folder, self.file
+        if folder is None:
+            return {}
+        given = [self.content(), file.set, file.vary, file.zip, file.sample and file.sample.vary]
+        names = sorted(set(_named(given)))
+        # What is none was refused, unless no point has it.
+        return {name: folder / name for name in names if (folder / name).is_file()}
+
+
+def _named(value: object, key: str = "") -> Iterator[str]:
+    """The names of files in plain data: the texts under keys that name some."""
+    if isinstance(value, str):
+        if key in _NAMING and not {"..", "/"} & set(PurePath(value).parts):
+            yield value
+    elif isinstance(value, dict):
+        for name, entry in value.items():
+            yield from _named(entry, name.rpartition(".")[2].strip())
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _named(entry, key)
 
 
 def _places(key: str, content: dict[str, Any]) -> list[tuple[str, ...]]:

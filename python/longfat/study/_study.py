@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from longfat.tables import TextTable
 
 DIFFERENCES = "differences.csv"
+FILES = "files"
+"""The folder of the files that the scenario of a study names."""
 MOST_ROWS = 40
 """A table to read has no more of them."""
 
@@ -268,7 +271,8 @@ class Opened:
         self.name = name
         self.folder = Path("runs") / f"study-{name}" if out is None else Path(out)
         _refuse_other(self.folder)
-        self.runs: Runs = Runs(self.file, base, code=code)
+        is_file = not isinstance(source, Mapping) and "\n" not in str(source)
+        self.runs: Runs = Runs(self.file, base, code=code, kept=base / FILES if is_file else None)
 
     @property
     def replaces_another(self) -> bool:
@@ -474,9 +478,17 @@ class Opened:
         text = self.file.resolved(self.runs.content()).encode()
         (self.folder / PARTS).mkdir(parents=True, exist_ok=True)
         path = self.folder / FILE
-        if not path.is_file() or path.read_bytes() != text:
-            write_whole(path, lambda made: made.write_bytes(text))
+        for name, file in self.runs.files().items():
+            _write_new(self.folder / FILES / name, file.read_bytes())
+        _write_new(path, text)
         return checksum(path)
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """Writes a file, unless it is there and the same."""
+    if not path.is_file() or path.read_bytes() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lambda made: made.write_bytes(content))
 
 
 def study(
