@@ -298,6 +298,12 @@ def test_a_grid_is_every_combination(small: Path) -> None:
     ]
 
 
+def test_a_range_ends_where_it_is_said_to(small: Path) -> None:
+    ends = {"from": "1234567 bit/s", "to": "12.345678 Mbit/s"}
+    found = points(small, vary={RATE: {**ends, "steps": 3}})
+    assert [point[RATE] for point in found] == [ends["from"], "6.79012 Mbit/s", ends["to"]]
+
+
 def test_keys_need_no_quotes(small: Path) -> None:
     assert points(small, vary={"link": {"bottleneck": {"rate": ["5 Mbit/s"]}}}) == [
         {RATE: "5 Mbit/s"}

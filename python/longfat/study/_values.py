@@ -23,7 +23,7 @@ _DIGITS = 6
 def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa: ANN401 - a number or a text
     """What lies at `share`, 0 to 1, of the way from one value to another, on a `linear` or `log` scale.
 
-    Whole numbers stay whole; quantities keep their unit, and have six digits.
+    Whole numbers stay whole; quantities keep their unit, and have six digits, but for an end that has more.
 
     >>> between("10 Mbit/s", "1 Gbit/s", 0.5, "log"), between(1, 1000, 1 / 3, "log")
     ('100 Mbit/s', 10)
@@ -50,6 +50,13 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
         found = 10 ** (math.log10(start) + share * (math.log10(end) - math.log10(start)))
     else:
         found = start + share * (end - start)
+    made = _made(found, kind, low, high)
+    said = {0.0: low, 1.0: high}.get(share, made)
+    return made if number_of(made) == number_of(said) else said
+
+
+def _made(found: float, kind: str, low: object, high: object) -> int | float | str:
+    """A number between two values as they are: whole, plain, or with a unit."""
     if isinstance(low, int) and isinstance(high, int):
         return round(found)
     if not kind:
