@@ -72,7 +72,43 @@ def test_many_transfers_are_written_in_parts_and_joined(longfat: Command) -> Non
     assert transfers["completion_s"].equals(whole["completion_s"])
 
 
+def test_transfers_in_parts_are_in_the_order_of_all_others(longfat: Command) -> None:
+    text = """
+duration = "40 s"
+[link.a]
+rate = "1 Gbit/s"
+delay = "1 ms"
+[[flow]]
+name = "long"
+control = "reno"
+path = ["a"]
+rtt = "5 ms"
+size = "100 packets"
+count = 3
+"""
+    for name, start in (("zeta", "0 s"), ("alpha", "10 s")):
+        text += f"""
+[[traffic]]
+name = "{name}"
+control = "reno"
+path = ["a"]
+rtt = "5 ms"
+start = "{start}"
+arrivals = {{ poisson = "4000 /s" }}
+size = "1 packets"
+"""
+    Path("several.toml").write_text(text, "utf-8")
+    done = longfat("run", "several.toml", "--out", "several", "--quiet")
+    assert done.returncode == 0, done.stderr
+    written = pl.read_parquet("several/transfers.parquet")
+    whole = package.run("several.toml").transfers.to_polars()
+    assert written.height > 200_000
+    assert list(written["group"].unique(maintain_order=True)) == ["long", "zeta", "alpha"]
+    texts = pl.col("group").cast(pl.String)
+    assert written.with_columns(texts).equals(whole.with_columns(texts))
+
+
 def test_a_run_without_parts_writes_the_file_at_once(tmp_path: Path) -> None:
     run = package.run(WEB.replace("RATE", "50"))
-    TransferFile(tmp_path).finish(run.transfers)
+    TransferFile(tmp_path).finish(run.transfers, ["web"])
     assert pl.read_parquet(tmp_path / "transfers.parquet").height == len(run.transfers)

@@ -278,7 +278,7 @@ class Run(Resolved):
         for name in (*TABLES, LIMITS, *more):
             table = Table(self._recording.table(name))
             if name == "transfers" and transfers is not None:
-                transfers.finish(table)
+                transfers.finish(table, self.quantities.groups)
             else:
                 table.write_parquet(folder / f"{name}.parquet")
         if self.traces is not None:

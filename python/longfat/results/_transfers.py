@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from longfat.results._table import ArrowStream, Table, writing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -17,6 +18,8 @@ class TransferFile:
         """Plans to write into `folder`, which exists."""
         self._folder = folder
         self._parts: list[Path] = []
+        self._runs: dict[str, list[tuple[Path, int, int]]] = {}
+        """Where the rows of each group are, in order: the part, the first of them, and how many."""
 
     def __call__(self, transfers: ArrowStream) -> None:
         """Writes one part: what `simulate` hands over once enough transfers have finished.
@@ -25,11 +28,21 @@ class TransferFile:
             OSError: The part cannot be written.
         """
         part = self._folder / f".transfers-{len(self._parts):06}.parquet"
-        Table(transfers).write_parquet(part)
+        table = Table(transfers)
+        table.write_parquet(part)
         self._parts.append(part)
+        # In a part, as in the whole, the rows of a group are together.
+        first = 0
+        for name, count in table.to_polars().group_by("group", maintain_order=True).len().rows():
+            self._runs.setdefault(str(name), []).append((part, first, count))
+            first += count
 
-    def finish(self, rest: Table) -> None:
+    def finish(self, rest: Table, groups: Iterable[str]) -> None:
         """Writes the file from the parts and the rest, without reading more than one part at a time.
+
+        Args:
+            rest: The transfers that no part has.
+            groups: The groups in the order in which the table has them.
 
         Raises:
             OSError: The file cannot be written.
@@ -41,8 +54,12 @@ class TransferFile:
         import polars as pl
 
         self(rest)
+        runs = [run for name in groups for run in self._runs.get(name, ())]
         with writing(target):
-            pl.scan_parquet(self._parts).sink_parquet(target)
+            pl.concat(
+                [pl.scan_parquet(part).slice(first, count) for part, first, count in runs]
+            ).sink_parquet(target)
         for part in self._parts:
             part.unlink()
         self._parts.clear()
+        self._runs.clear()
