@@ -315,6 +315,16 @@ def test_a_folder_that_takes_nothing_is_told(longfat: Command, small: Path, out:
         assert done.stderr.startswith(f"error: cannot write {out}: ")
 
 
+def test_a_file_that_cannot_be_written_is_told_by_its_own_name(
+    longfat: Command, small: Path
+) -> None:
+    assert longfat("run", small, "--out", "run").returncode == 0
+    for command in (("explain", "run", "--plot"), ("report", "run", "--out")):
+        done = longfat(*command, "/proc/file.svg")
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[-1].startswith("error: cannot write /proc/file.svg: ")
+
+
 def test_a_full_output_is_told(longfat: Command, small: Path) -> None:
     with open("/dev/full", "w", encoding="utf-8") as nowhere:  # noqa: PTH123
         done = subprocess.run(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longfat._longfat import __version__
-from longfat.results._workshop import MANIFEST, Workshop
+from longfat.results._workshop import MANIFEST, PREFIX, Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -209,8 +209,14 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _is_nameless(error: OSError) -> bool:
-    """Whether a write ended so that nobody could tell which; what the engine raises has no number."""
-    return type(error) is OSError and error.filename is None and error.errno in _FULL
+    """Whether a write ended so that nobody could tell which, or names a workshop, of which nobody knows.
+
+    What the engine raises has no number.
+    """
+    if error.filename is None:
+        return type(error) is OSError and error.errno in _FULL
+    named = os.fspath(error.filename) if isinstance(error.filename, (str, os.PathLike)) else ""
+    return any(part.startswith(PREFIX) for part in Path(os.fsdecode(named)).parts)
 
 
 def _placed(error: OSError, place: Path) -> OSError:
