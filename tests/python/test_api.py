@@ -250,6 +250,14 @@ def test_a_run_is_saved_whole(run: longfat.Run) -> None:
         assert pl.read_parquet(folder / f"{name}.parquet").equals(getattr(run, name).to_polars())
 
 
+def test_what_is_saved_is_what_was_simulated(tmp_path: Path) -> None:
+    run = longfat.run(SMALL)
+    goodput = run.summary["flows"][0]["goodput_bit_s"]
+    run.summary["flows"][0]["goodput_bit_s"] = -1
+    saved = json.loads((run.save(tmp_path / "run") / "summary.json").read_bytes())
+    assert saved["flows"][0]["goodput_bit_s"] == goodput
+
+
 def test_the_same_run_writes_the_same_bytes(run: longfat.Run) -> None:
     first = run.save("first", pictures=True)
     second = longfat.run(SMALL).save("second", pictures=True)

@@ -40,6 +40,21 @@ def test_points_that_share_a_run_share_its_tables() -> None:
     assert one.spent.runs + two.spent.runs == 3
 
 
+def test_a_measure_that_changes_its_run_changes_no_other() -> None:
+    def twice(run: Measured) -> dict[str, Any]:
+        (link, *_) = run.summary["links"].values()
+        link["forward"]["arrived"] *= 2
+        arrived = link["forward"]["arrived"]
+        run.summary.clear()
+        return {"arrived": arrived}
+
+    Path("link.toml").write_text(SMALL, "utf-8")
+    points = [Point("link.toml", labels={"x": x}, seeds=1) for x in (1, 2, 3)]
+    found = run_points(points, twice)["arrived"].to_list()
+    assert len(set(found)) == 1
+    assert run_points(points, twice)["arrived"].to_list() == found
+
+
 def test_progress_is_weighted_with_cost() -> None:
     def wait(seconds: float) -> None:
         time.sleep(seconds)

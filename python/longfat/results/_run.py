@@ -157,6 +157,10 @@ class Run(Resolved):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The averages of the measured interval: the object that `longfat run --json` prints."""
+        return self._averages()
+
+    def _averages(self) -> dict[str, Any]:
+        """The averages as the engine told them, whatever has been done with `summary` since."""
         summary: dict[str, Any] = decoded(self._recording.summary_json())
         summary["engine"] |= {"version": __version__, "settings": list(self.settings)}
         return summary
@@ -272,9 +276,11 @@ class Run(Resolved):
     ) -> None:
         """Writes the files of the run into an existing folder; `transfers` holds those already on disk."""
         self.write_scenario(folder)
-        text = json.dumps(self.summary, indent=2, ensure_ascii=False)
+        # What somebody has had may have been changed.
+        summary = self._averages() if "summary" in self.__dict__ else self.summary
+        text = json.dumps(summary, indent=2, ensure_ascii=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-        more = ("exchanges",) if "applications" in self.summary else ()
+        more = ("exchanges",) if "applications" in summary else ()
         for name in (*TABLES, LIMITS, *more):
             table = Table(self._recording.table(name))
             if name == "transfers" and transfers is not None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -204,8 +205,12 @@ class Plan:
         keys = list(self._jobs)
 
         def reduce(index: int, result: Result | Returned) -> list[tuple[_Use, list[Row], Spent]]:
-            uses = self._uses[keys[index]]
-            return [(use, self._measure(use, result), Spent.on(result)) for use in uses]
+            uses, spent = self._uses[keys[index]], Spent.on(result)
+            # A measure may change what it is given; the last one may have the original.
+            each = [*(_copy(result) for _ in uses[1:]), result]
+            return [
+                (use, self._measure(use, it), spent) for use, it in zip(uses, each, strict=True)
+            ]
 
         collected: list[list[tuple[_Use, list[Row], Spent]]] = [[] for _ in self._sweeps]
         for _, parts in reduce_many(
@@ -287,6 +292,13 @@ def run_points(
     sweep = Sweep("points", list(points), measure, Path(folder))
     (rows,) = Plan([sweep], cache=cache, fresh=fresh).run(workers=workers, progress=progress)
     return rows.frame
+
+
+def _copy(result: Result | Returned) -> Result | Returned:
+    """A result whose averages are its own."""
+    if isinstance(result, Returned):
+        return result
+    return replace(result, summary=deepcopy(result.summary))
 
 
 @dataclass(frozen=True)
