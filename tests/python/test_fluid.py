@@ -424,3 +424,13 @@ def test_vcp_as_a_fluid_lacks_the_sawtooth_of_its_packets() -> None:
     assert 0.85 < sum(simulated) / rates.sum() < 0.95
     assert max(simulated) / min(simulated) < 1.15
     assert max(rates) / min(rates) < 1.15
+
+
+def test_what_is_saved_is_what_was_solved(tmp_path: Path) -> None:
+    solved = longfat.fluid(SMALL, equilibrium=True)
+    assert solved.equilibrium is not None
+    rate = solved.equilibrium["flows"][0]["rate_bit_s"]
+    solved.equilibrium["flows"].clear()
+    solved.summary["equilibrium"]["flows"][0]["rate_bit_s"] = -1
+    saved = json.loads((solved.save(tmp_path / "solved") / "fluid.json").read_bytes())
+    assert saved["equilibrium"]["flows"][0]["rate_bit_s"] == rate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
@@ -307,7 +308,7 @@ class Fluid(Resolved):
         """Where the network settles: windows, rates and prices; `None` unless it was asked for."""
         if self._rest is None:
             return None
-        return {key: self._rest[key] for key in ("flows", "links", "steps")}
+        return deepcopy({key: self._rest[key] for key in ("flows", "links", "steps")})
 
     @property
     def stable(self) -> bool | None:
@@ -325,6 +326,10 @@ class Fluid(Resolved):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The object that `longfat fluid --json` prints."""
+        return self._told()
+
+    def _told(self) -> dict[str, Any]:
+        """The same as it was solved, whatever has been done with `summary` since."""
         path: dict[str, Any] = {"t": [], "flows": [], "links": {}}
         if self._path is not None:
             path = decoded(self._path.to_json())
@@ -436,7 +441,9 @@ class Fluid(Resolved):
         target = self.default_folder if folder is None else Path(folder)
         with ResultFolder(target, FLUID) as result:
             self.write_scenario(result.path)
-            text = json.dumps(self.summary, indent=1, ensure_ascii=False)
+            # What somebody has had may have been changed.
+            summary = self._told() if "summary" in self.__dict__ else self.summary
+            text = json.dumps(summary, indent=1, ensure_ascii=False)
             (result.path / "fluid.json").write_text(text + "\n", encoding="utf-8")
             if self.integrated:
                 for name in FLUID_TABLES:
