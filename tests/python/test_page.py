@@ -793,3 +793,13 @@ def test_lines_that_make_no_sense_are_refused(evaluated: Path) -> None:
         (evaluated / "evaluate.json").write_text(json.dumps(content), "utf-8")
         with pytest.raises(ResultError, match=f"cell range/1Mbit-100ms-10bdp, chart queue.*{told}"):
             write_evaluation(evaluated)
+
+
+def test_a_saved_run_stays_where_it_is(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package.run(small).save("run")
+    kept = SavedRun("run")
+    other = small.parent / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    package.run(small, set={"duration": "3 s", "sample": "1 s"}).save("run")
+    assert kept.table("flow_series")["time_s"].max() == 4.0

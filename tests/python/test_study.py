@@ -285,6 +285,17 @@ replay = "flows.csv"
         study({"scenario": tree, "seeds": 1, "vary": {CONTROL: ["reno"]}}, out="never")
 
 
+def test_a_study_stays_where_it_is(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = small.parent / "other"
+    other.mkdir()
+    (other / "small.toml").write_bytes(small.read_bytes())
+    found = study(STUDY, out="here")
+    monkeypatch.chdir(other)
+    study({**STUDY, "seeds": 1}, out="here")
+    assert found.rows.height == found.runs == 12
+    assert found.table(GOODPUT)[f"{GOODPUT}_n"].to_list() == [3, 3, 3, 3]
+
+
 # What varies
 
 

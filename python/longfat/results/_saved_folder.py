@@ -56,6 +56,8 @@ class SavedFolder:
             OSError: It cannot be read.
         """
         self.folder = Path(folder)
+        # Tables are read when they are asked for, wherever the working folder has gone by then.
+        self._place = self.folder.absolute()
         self.name = self.folder.resolve().name
         self._kind = kind
         self._listed = checked(self.folder, kind)
@@ -78,7 +80,7 @@ class SavedFolder:
                 raise self._refusal(SCENARIO, str(error)) from error
         for name in self.changed:
             # What is as it was written can be read.
-            if name.endswith(".parquet") and not is_sound(self.folder / name):
+            if name.endswith(".parquet") and not is_sound(self._place / name):
                 raise self._refusal(name, "it is no Parquet file")
 
     @cached_property
@@ -87,7 +89,7 @@ class SavedFolder:
         return [
             name
             for name, written in self._listed.files.items()
-            if checksum(self.folder / name) != written
+            if checksum(self._place / name) != written
         ]
 
     def _frame(self, name: str) -> pl.DataFrame:
@@ -96,7 +98,7 @@ class SavedFolder:
 
         if not has_threads():
             raise ForkError
-        path = self.folder / f"{name}.parquet"
+        path = self._place / f"{name}.parquet"
         try:
             return pl.read_parquet(path)
         except FileNotFoundError as error:
@@ -144,7 +146,7 @@ class SavedFolder:
         )
 
     def _text(self, name: str) -> str:
-        path = self.folder / name
+        path = self._place / name
         # What is as it was written may be as long as it was: many groups, or lists of flows.
         most = LONGEST_FILE if name in self.changed else path.stat().st_size
         try:

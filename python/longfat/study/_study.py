@@ -61,6 +61,15 @@ class Study:
     broken: int = 0
     file: StudyFile = field(repr=False, kw_only=True)
 
+    @cached_property
+    def _place(self) -> Path:
+        """The folder, wherever the working folder has gone since."""
+        return self.folder.absolute()
+
+    def __post_init__(self) -> None:
+        """Remembers where the folder is."""
+        _ = self._place
+
     def __repr__(self) -> str:
         """The folder and the counts, in one line."""
         return f"<Study {self.folder}: {self.runs:,} runs, {self.known:,} known, {self.failed:,} failed>"
@@ -82,7 +91,7 @@ class Study:
         """A row for each run: the varied keys, `seed`, every number of its summary under its path, `error`."""
         import polars as pl
 
-        return pl.read_parquet(self.folder / "rows.parquet")
+        return pl.read_parquet(self._place / "rows.parquet")
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -100,7 +109,7 @@ class Study:
         """The columns of `rows`, which is not read for that: it may be large."""
         import polars as pl
 
-        return dict(pl.read_parquet_schema(self.folder / "rows.parquet"))
+        return dict(pl.read_parquet_schema(self._place / "rows.parquet"))
 
     def _columns(self, *names: str) -> pl.LazyFrame:
         """Some columns of `rows`."""
@@ -109,7 +118,7 @@ class Study:
         for name in names:
             if name not in self._kinds:
                 self._check(name)
-        return pl.scan_parquet(self.folder / "rows.parquet").select(names)
+        return pl.scan_parquet(self._place / "rows.parquet").select(names)
 
     def table(self, *numbers: str) -> pl.DataFrame:
         """A row for each point: its keys, and of each number the mean, `…_half_width` of its interval, `…_n`.
@@ -125,7 +134,7 @@ class Study:
         kinds: dict[str, Any] = {key: self._kinds[key] for key in self.keys}
         for name in self.numbers:
             kinds |= {name: pl.Float64, f"{name}_half_width": pl.Float64, f"{name}_n": pl.Int64}
-        found = pl.read_csv(self.folder / "table.csv", schema=kinds)
+        found = pl.read_csv(self._place / "table.csv", schema=kinds)
         if not numbers:
             return found
         for name in numbers:
