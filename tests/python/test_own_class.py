@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import concurrent.futures
 import copy
+import importlib
 import inspect
 import json
 import os
@@ -638,6 +639,59 @@ def test_other_processes_have_the_class(tmp_path: FilePath, by: str) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         found = study(STUDY, out=tmp_path / "spawned", controllers=[own], executor=pool)
     same_as_reno(found, "class-reno")
+
+
+READING = """
+import longfat, share
+
+class Reading(longfat.Controller):
+    def on_feedback(self, feedback, path):
+        for _ in range(self.slow_start(feedback)):
+            self.window += 1 / self.window
+
+    def on_congestion(self, event, path):
+        self.window = max(2.0, self.window * share.KEPT)
+"""
+
+
+def kept(folder: FilePath, share: float | None = None) -> float:
+    """The goodput of a class that reads what a file beside it says."""
+    if share is not None:
+        folder.mkdir(exist_ok=True)
+        (folder / "reading.py").write_text(READING, encoding="utf-8")
+        (folder / "share.py").write_text(f"KEPT = {share}\n", encoding="utf-8")
+    chosen = {"python": str(folder / "reading.py:Reading")}
+    run = longfat.run(SMALL, set={"flow.forward.control": chosen}, allow_code=True)
+    goodput: float = run.summary["flows"][0]["goodput_bit_s"]
+    return goodput
+
+
+def test_a_file_imports_what_is_beside_it_and_as_it_is_now(own_folder: FilePath) -> None:
+    one, other = own_folder / "one", own_folder / "other"
+    first = kept(one, 0.9)
+    second = kept(other, 0.1)
+    assert first != second
+    assert (kept(one), kept(other)) == (first, second)
+    assert kept(one, 0.1) == second
+    assert kept(one, 0.9) == first
+    assert "share" in sys.modules
+
+
+def test_what_a_program_has_imported_stays_its_own(
+    own_folder: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(own_folder / "one", 0.9)
+    halved = kept(own_folder / "two", 0.5)
+    monkeypatch.delitem(sys.modules, "share")
+    monkeypatch.syspath_prepend(str(own_folder / "three"))
+    (own_folder / "three").mkdir()
+    (own_folder / "three" / "share.py").write_text("KEPT = 0.9\n", encoding="utf-8")
+    mine = importlib.import_module("share")
+    mine.KEPT = 0.5  # type: ignore[attr-defined]
+    (own_folder / "three" / "reading.py").write_text(READING, encoding="utf-8")
+    assert kept(own_folder / "three") == halved
+    kept(own_folder / "four", 0.9)
+    assert sys.modules["share"] is mine
 
 
 SCRIPT = """\

@@ -9,7 +9,7 @@ import pickle
 import sys
 import threading
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 from longfat._longfat import Own, load_library
 from longfat.foreign import shown
 from longfat.own._class import labelled
+from longfat.own._digest import is_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -217,7 +218,8 @@ def entry_of(path: str | Path, name: str, kind: Kind | None = None) -> Own:
     raise ValueError(message)
 
 
-_modules: dict[tuple[str, str], ModuleType] = {}
+_modules: dict[tuple[str, str], tuple[ModuleType, dict[Path, bytes]]] = {}
+"""The files that were run, by their place and content, with the files beside them that they have imported."""
 _loading = threading.RLock()
 
 
@@ -258,7 +260,7 @@ def _imported(name: str) -> ModuleType:
 
 
 def _loaded(path: Path) -> ModuleType:
-    """A file as a module. It is run again when its content has changed."""
+    """A file as a module. It is run again when it has changed, or one beside it that it imports."""
     try:
         content = path.read_bytes()
     except IsADirectoryError as error:
@@ -270,7 +272,9 @@ def _loaded(path: Path) -> ModuleType:
     path = path.resolve()
     key = str(path), hashlib.sha256(content).hexdigest()
     if key in _modules:
-        return _modules[key]
+        known, imported = _modules[key]
+        if all(_content(file) == was for file, was in imported.items()):
+            return known
     address = hashlib.sha256("\0".join(key).encode()).hexdigest()[:16]
     name = f"{path.stem}_{address}" if path.stem.isidentifier() else f"longfat_code_{address}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -279,25 +283,79 @@ def _loaded(path: Path) -> ModuleType:
     module.__dict__["__longfat_loaded__"] = True
     sys.modules[name] = module
     try:
-        with _beside(path.parent):
+        with _beside(path.parent) as brought:
             exec(compile(content, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - allowed
     except BaseException as error:
         del sys.modules[name]
         if not isinstance(error, Exception):
             raise
         raise ValueError(_told(error, str(path))) from error
-    _modules[key] = module
+    _modules[key] = module, brought
     return module
 
 
 @contextmanager
-def _beside(folder: Path) -> Iterator[None]:
-    """Lets a file import those beside it."""
+def _beside(folder: Path) -> Iterator[dict[Path, bytes]]:
+    """Lets a file import those beside it: they, as they are now, and none of the same name from elsewhere.
+
+    What the program itself has imported of them stays as it is.
+
+    Yields:
+        What is imported of them when the block has been left: the files, and their content.
+    """
+    names = {each.stem for each in folder.iterdir() if each.suffix == ".py" or each.is_dir()}
+    names = {each for each in names if each.isidentifier() and not is_elsewhere(each)}
+    names.discard("__main__")
+    hidden: dict[str, ModuleType] = {}
+    for name in _within(names):
+        file = _file(sys.modules[name])
+        if file is None:
+            continue
+        if folder not in file.parents:
+            hidden[name] = sys.modules.pop(name)
+        elif file in _imported_so and _imported_so[file] != _content(file):
+            del sys.modules[name]
+    brought: dict[Path, bytes] = {}
+    before = set(sys.modules)
+    # A file that was changed within a second is otherwise taken for what it was.
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    importlib.invalidate_caches()
     sys.path.insert(0, str(folder))
     try:
-        yield
+        yield brought
     finally:
-        sys.path.remove(str(folder))
+        with suppress(ValueError):  # unless the code itself has removed it
+            sys.path.remove(str(folder))
+        sys.dont_write_bytecode = bytecode
+        for name in _within(names):
+            file = _file(sys.modules[name])
+            if file is not None and (content := _content(file)) is not None:
+                brought[file] = content
+                if name not in before:
+                    _imported_so[file] = content
+        # Whoever means another of that name goes on having it.
+        sys.modules.update(hidden)
+
+
+_imported_so: dict[Path, bytes] = {}
+"""What files had for content that were imported by others beside them."""
+
+
+def _within(names: set[str]) -> list[str]:
+    """The modules of these names that are there, and those in them."""
+    return [each for each in sys.modules if each.partition(".")[0] in names]
+
+
+def _file(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return None if file is None else Path(file).resolve()
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return hashlib.sha256(file.read_bytes()).digest()
+    except OSError:
+        return None
 
 
 def _told(error: Exception, path: str) -> str:

@@ -138,7 +138,7 @@ def is_ours(value: type | types.FunctionType) -> bool:
         value.__module__ == "builtins"
     ):  # of `exec` without a `__name__`, unless it was there before any code
         return isinstance(value, types.FunctionType) or bool(value.__flags__ & _MADE_AT_RUN_TIME)
-    return not _is_elsewhere(value.__module__)
+    return not is_elsewhere(value.__module__)
 
 
 def members(cls: type) -> dict[str, object]:
@@ -190,7 +190,7 @@ def _is_known(module: object) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in _KNOWN
 
 
-def _is_elsewhere(module: object) -> bool:
+def is_elsewhere(module: object) -> bool:
     """Whether a module came with Python, with longfat, or was installed: nobody edits it between two runs."""
     if (
         not isinstance(module, str) or module == "__main__"
@@ -238,7 +238,7 @@ def _outside(
 
 
 def _is_told_by_name(module: types.ModuleType, told: Told | None) -> bool:
-    known = _is_known if told is None else _is_elsewhere
+    known = _is_known if told is None else is_elsewhere
     return known(module.__name__)
 
 
