@@ -93,3 +93,79 @@ impl Allowance {
         self.limited + self.since.map_or(Span::ZERO, |since| now.since(since))
     }
 }
+
+/// A window with these buffers, told in bytes.
+#[cfg(test)]
+pub(super) fn with_buffer(buffer: ReceiveBuffer) -> ReceiveWindow {
+    let text = "duration = \"1 s\"\n[link.l]\nrate = \"12 Mbit/s\"\ndelay = \"1 ms\"\n[[flow]]\nname = \"f\"\n\
+         control = \"reno\"\npath = [\"l\"]\nrtt = \"2 ms\"\n\
+         receive_window = { kind = \"fixed\", size = \"60 kB\", scale = 0 }\n";
+    let scenario = longfat_scenario::Scenario::read(text, "window.toml", &[], None);
+    let flow = &scenario.expect("it is right").flows[0];
+    let mut window = flow.transport.receive_window.expect("it has one");
+    window.buffer = buffer;
+    window
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// With packets of 1000 bytes of data, in units of a byte.
+    fn of(buffer: ReceiveBuffer) -> Allowance {
+        Allowance::new(with_buffer(buffer), Bytes(1040))
+    }
+
+    fn right_sizing() -> Allowance {
+        of(ReceiveBuffer::RightSizing { initial: Bytes(8_000), most: Bytes(60_000) })
+    }
+
+    #[test]
+    fn what_the_receiver_has_allowed_stays_allowed() {
+        // RFC 9293, section 3.8.6: a receiver should not shrink its window. Eight segments at first; the acknowledgment of two
+        // tells four, which ends at 6, and that of six tells four as well, which ends at 10.
+        let mut allowance = right_sizing();
+        let mut end = |number, told| {
+            allowance.hear(at(100), number, told);
+            (allowance.window(), allowance.end(number, 1000.0))
+        };
+        assert_eq!([end(2, 4), end(6, 4)], [(4, 8), (4, 10)]);
+        // One that tells none leaves the window as it is.
+        assert_eq!(end(7, 0), (4, 11));
+    }
+
+    #[test]
+    fn a_buffer_of_the_sender_is_kept_between_two_and_four_windows() {
+        // Semke, Mahdavi and Mathis 1998. It begins with eight segments. A window of three leaves it as it is; of ten it makes
+        // 20, which are enough for one of six and too many for one of four; the receiver has room for 30.
+        let mut allowance =
+            of(ReceiveBuffer::SenderTuned { initial: Bytes(8_000), most: Bytes(30_000) });
+        let ends = [3.0, 10.0, 6.0, 4.0, 20.0].map(|window| allowance.end(0, window));
+        assert_eq!(ends, [8, 20, 20, 16, 30]);
+        // Two segments are acknowledged, and so the receiver has allowed 32; seven more are not known of yet.
+        allowance.hear(at(100), 2, 0);
+        assert_eq!((allowance.end(2, 20.0), allowance.end(9, 20.0)), (32, 32));
+    }
+
+    #[test]
+    fn the_time_for_which_the_receiver_holds_the_sender_back_is_added_up() {
+        let mut allowance = right_sizing();
+        assert_eq!(allowance.limited(at(50)), Span::ZERO);
+        // From 100 ms on, until an acknowledgment comes at 130 ms; that it is asked again at 120 ms changes nothing.
+        allowance.hold(at(100));
+        allowance.hold(at(120));
+        assert_eq!(allowance.limited(at(125)), Span::from_millis(25));
+        allowance.hear(at(130), 1, 8);
+        assert_eq!(allowance.limited(at(200)), Span::from_millis(30));
+        // What lies before the measured interval does not count.
+        allowance.hold(at(200));
+        allowance.begin_measuring(at(210));
+        assert_eq!(allowance.limited(at(215)), Span::from_millis(5));
+        allowance.hear(at(220), 2, 8);
+        assert_eq!(allowance.limited(at(300)), Span::from_millis(10));
+    }
+}

@@ -6,19 +6,20 @@ use longfat_control::{
     Adjustment, Cause, Congestion, CongestionControl, Feedback, Limited, Lost, Pacing, Path,
     Reaction, Sent, Wants,
 };
-use longfat_units::{Segments, Span, Time};
+use longfat_units::{Bytes, Segments, Span, Time};
 
+use super::super::allowance::with_buffer;
 use super::super::{Sender, SenderConfig, Sends};
 use super::{Dialogue, config};
 use crate::packet::Packet;
-use longfat_scenario::{Recovery, WindowValidation};
+use longfat_scenario::{ReceiveBuffer, ReceiveWindow, Recovery, WindowValidation};
 
 /// Everything a controller was told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
     pub(super) feedback: Vec<Feedback>,
-    congestion: Vec<Congestion>,
-    lost: Vec<Lost>,
+    pub(super) congestion: Vec<Congestion>,
+    pub(super) lost: Vec<Lost>,
     pub(super) recovered: Vec<Time>,
     sent: Vec<Sent>,
     alarms: Vec<Time>,
@@ -35,7 +36,7 @@ impl Told {
 /// A window that never changes, with a call every 30 ms, that records everything.
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
-    window: f64,
+    pub(super) window: f64,
     wants: Wants,
     pacing: Pacing,
     alarm: Time,
@@ -342,6 +343,53 @@ fn the_rate_is_limited_by_the_application_where_it_is() {
 }
 
 #[test]
+fn what_leaves_after_the_data_ran_out_is_limited_by_the_application() {
+    // "Delivery Rate Estimation", section 3.4. Five leave at 0, when nothing has been delivered: what leaves until more than
+    // these five has been delivered is limited by that: five at 50 ms, and one at 110 ms.
+    let (control, told) = Recorder::of_everything();
+    let sender = Sender::new(config(Recovery::Sack, None, 5), Box::new(control), Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, None, true, &[]);
+    assert_eq!((dialogue.offer(50, 5), dialogue.offer(110, 1)), (5, 1));
+    dialogue.run(Span::from_millis(400));
+    let told = told.lock().expect("one thread");
+    let limited: Vec<bool> = told
+        .feedback
+        .iter()
+        .map(|it| it.rate.is_some_and(|rate| rate.application_limited))
+        .collect();
+    assert_eq!(limited, [vec![false; 5], vec![true; 6]].concat());
+}
+
+/// A receiver with room for four segments, of which the sender has so many.
+fn for_a_small_receiver(segments: u64) -> (Dialogue, Arc<Mutex<Told>>) {
+    let (control, told) = Recorder::of_everything();
+    let buffer = ReceiveBuffer::Fixed(Bytes(4 * ReceiveWindow::payload(Bytes(1000))));
+    let receive_window = Some(Box::new(with_buffer(buffer)));
+    let config = SenderConfig { receive_window, ..config(Recovery::Sack, None, segments) };
+    let sender = Sender::new(config, Box::new(control), Time::ZERO);
+    (Dialogue::between(sender, None, true, &[]), told)
+}
+
+#[test]
+fn what_the_receiver_holds_back_is_not_limited_by_the_application() {
+    // "Delivery Rate Estimation", section 3.4: only where there is no more to send. Four of twenty are in flight.
+    let (mut dialogue, told) = for_a_small_receiver(20);
+    dialogue.run(Span::from_millis(350));
+    assert_eq!(dialogue.log.iter().filter(|sent| sent.0 == 300).count(), 4);
+    let told = told.lock().expect("one thread");
+    let limited = told.feedback.iter().filter(|it| it.rate.is_none_or(|it| it.application_limited));
+    assert_eq!((told.feedback.len(), limited.count()), (12, 0));
+}
+
+#[test]
+fn what_an_application_writes_waits_for_room_in_the_receive_window() {
+    let (mut dialogue, _) = for_a_small_receiver(3);
+    assert_eq!(dialogue.offer(50, 10), 1);
+    dialogue.run(Span::from_millis(120));
+    assert_eq!(dialogue.log.len(), 7);
+}
+
+#[test]
 fn departures_are_told_with_what_is_in_flight() {
     let (dialogue, told) = listen(|_| {}, Recovery::Sack, 1000, &[3], 150);
     let sent: Vec<_> =
@@ -472,6 +520,12 @@ fn nothing_is_heard_early_that_a_timer_a_call_or_the_end_may_change() {
     assert!(!early(Wants::NOTHING, 1000, 10), "everything has arrived");
     let called = Wants { timer: true, ..Wants::NOTHING };
     assert!(early(called, 30, 9) && !early(called, 31, 9));
+    // One segment has left when the flow is stopped: its acknowledgment is the last one.
+    let mut stopped = sender(Wants::NOTHING);
+    let hears = |sender: &Sender, number| sender.hears_early(Time::ZERO + Span(1), number);
+    assert!(hears(&stopped, 1));
+    stopped.stop();
+    assert!(!hears(&stopped, 1));
 }
 
 /// Its window grows once, from ten to twenty. It asks to be called 10 ms after data leaves again, and 20 ms after the host
@@ -527,5 +581,12 @@ fn a_controller_is_asked_for_its_timer_after_every_call() {
         dialogue.sender.write(second, 5);
         assert!(dialogue.sender.poll(second).is_some());
         assert_eq!(millis(dialogue.sender.alarm()), wakes, "{window_validation:?}");
+        // What is written while something is in flight does not leave after a pause.
+        let alarm = dialogue.sender.alarm();
+        dialogue.sender.write(second + Span::from_millis(5), 5);
+        assert_eq!(dialogue.sender.alarm(), alarm, "{window_validation:?}");
+        while dialogue.sender.poll(second).is_some() {}
+        dialogue.sender.write(second + Span::from_millis(5), 5);
+        assert_eq!(dialogue.sender.alarm(), alarm, "{window_validation:?}");
     }
 }
