@@ -3,9 +3,11 @@
 mod increase;
 mod numbered;
 mod pacing;
+mod probes;
 mod rack;
 mod repairs;
 mod resize;
+mod timeouts;
 mod wishes;
 
 use std::collections::{BTreeSet, VecDeque};
