@@ -183,6 +183,19 @@ fn an_acknowledgment_of_two_has_the_round_trip_of_the_second() {
 }
 
 #[test]
+fn of_several_reported_at_once_the_last_that_left_has_the_round_trip() {
+    // Step 2: in ascending order of `Segment.xmit_ts`. The copy of 0 leaves at 105 ms. Its acknowledgment at 205 ms reports 1,
+    // too, whose own was lost: what that took says nothing.
+    let mut rack = ten();
+    rack.on_sent(at(105), 0, true, 0);
+    rack.on_ack(at(205), at(105));
+    for segment in [0, 1] {
+        rack.on_delivered(at(205), at(105), segment);
+    }
+    assert_eq!((rack.rtt, rack.newest), (Span::from_millis(100), 11));
+}
+
+#[test]
 fn only_an_original_reported_after_a_later_segment_was_reordered() {
     // Step 3. One acknowledgment reports 5 and 3, in whichever order: nothing has overtaken anything.
     let mut rack = ten();

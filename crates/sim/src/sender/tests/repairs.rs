@@ -1,11 +1,12 @@
 //! Repairs without a clock (RFC 6675, RFC 6582), checked by hand: what leaves again, and what duplicates may say.
 
-use longfat_control::{Pacing, Start};
+use longfat_control::{Pacing, Start, Wants};
 use longfat_scenario::{Recovery, RtoRestart};
 use longfat_units::{Segments, Span, Time};
 
-use super::super::{Sender, SenderConfig, Sends, Tracing};
-use super::{Dialogue, config, windowed};
+use super::super::{Sender, SenderConfig, Sends, State, Tracing};
+use super::wishes::Recorder;
+use super::{Dialogue, RTT, config, windowed};
 use crate::packet::{Flags, Packet};
 
 /// Reno in congestion avoidance with this window.
@@ -135,4 +136,115 @@ fn after_a_time_out_no_retransmission_restarts_the_timer() {
     dialogue.run(Span::from_millis(1450));
     let expected = [(1000, 0), (1100, 1), (1200, 2), (1300, 3), (1400, 1)];
     assert_eq!(dialogue.retransmissions(), expected);
+}
+
+#[test]
+fn a_partial_acknowledgment_just_below_the_recovery_point_repairs_the_last_segment() {
+    // RFC 6582, section 3.2, step 3. Of six the first and the last are lost; four duplicates begin the recovery. The copy of 0
+    // acknowledges all but 5.
+    let mut dialogue = Dialogue::with(Recovery::NewReno, 6.0, 6, &[0, 5]);
+    dialogue.run(Span::from_seconds(10));
+    assert_eq!(dialogue.retransmissions(), [(100, 0), (200, 5)]);
+    assert_eq!(dialogue.sender.measured().timeouts, 0);
+}
+
+#[test]
+fn each_partial_acknowledgment_restarts_the_timer_where_acknowledgments_are_selective() {
+    // RFC 6298, section 5.3. 2 and 5 are lost; the copy of 2 comes at 200 ms and acknowledges 3 and 4, too. The time-out is
+    // still 100 + 4·50 ms, as no round has ended.
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let config =
+            SenderConfig { rto_restart: RtoRestart::Never, ..config(recovery, None, 1000) };
+        let mut dialogue = Dialogue::of("reno", &avoiding(10.0), config, &[2, 5]);
+        while dialogue.sender.unacknowledged < 5 {
+            assert!(dialogue.step(Span::from_millis(200)));
+        }
+        assert!(matches!(dialogue.sender.state, State::Recovery { .. }), "{recovery:?}");
+        let expected = Time::ZERO + Span::from_millis(200 + 300);
+        assert_eq!(dialogue.sender.deadline(), expected, "{recovery:?}");
+    }
+}
+
+#[test]
+fn what_lost_duplicates_would_have_told_is_not_told_at_the_end() {
+    // Ten in flight, and 2 is lost. Of the eight duplicates at 100 ms only the first three come back. When 2 is repaired the
+    // acknowledgment of everything after it is one more arrival: when the others were nobody knows, so that they are left
+    // out of the delivery rate.
+    let (recorder, told) = Recorder::of_everything();
+    let sender = Sender::new(config(Recovery::NewReno, None, 1000), Box::new(recorder), Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, Some(1000), false, &[2]);
+    dialogue.acks.truncate(5);
+    dialogue.run(Span::from_millis(250));
+    assert!(dialogue.sender.is_open() && dialogue.sender.unacknowledged > 10);
+    let told = told.lock().expect("one thread");
+    let heard = told.feedback.len() as u64;
+    let rates = told.feedback.iter().filter_map(|it| it.rate);
+    assert_eq!(rates.map(|rate| rate.delivered_total).max(), Some(heard));
+}
+
+#[test]
+fn a_mark_of_what_leaves_in_a_recovery_is_told_at_once() {
+    // RFC 3168, section 6.1.2: the reaction to the loss is the one to this mark, too. 2 is lost, as shows at 100 ms, and what
+    // leaves then is marked; until 2 is repaired at 200 ms each of its blocks brings an echo.
+    let (control, told) = Recorder::wanting(Wants::NOTHING);
+    let sender = Sender::new(config(Recovery::Sack, None, 1000), Box::new(control), Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, Some(1000), true, &[2]);
+    dialogue.marking = true;
+    while dialogue.sender.unacknowledged < 3 {
+        assert!(dialogue.step(Span::from_millis(200)));
+    }
+    let told = told.lock().expect("one thread");
+    let until = Time::ZERO + Span::from_millis(200);
+    let blocks: Vec<u64> = told
+        .feedback
+        .iter()
+        .filter(|it| it.now == until && it.acked == 0)
+        .map(|it| it.marked)
+        .collect();
+    assert!(blocks.len() >= 4, "{blocks:?}");
+    assert_eq!(blocks, vec![1; blocks.len()]);
+    assert_eq!(told.congestion.len(), 1);
+}
+
+/// Of so many segments eight are in flight, in two blocks, and 2 and 5 are lost. A mark has been answered just before their
+/// acknowledgments come at 100 ms, and the next block waits until 149 ms: what is sent again until then.
+fn while_a_block_waits(segments: u64) -> Vec<(u64, u64)> {
+    let blocks = Pacing::Blocks(2);
+    let mut dialogue = Dialogue::paced(&avoiding(8.0), blocks, segments, &[2, 5]);
+    dialogue.run(Span::from_millis(99));
+    let (next, now) = (dialogue.sender.next, Time::ZERO + Span::from_millis(99));
+    dialogue.sender.once.answered(next);
+    dialogue.sender.heed_pacing();
+    (0..4).for_each(|_| dialogue.sender.pacer.leave(now, true, 8.0, 8, RTT));
+    let left = dialogue.log.len();
+    dialogue.run(Span::from_millis(148));
+    assert_eq!(dialogue.sender.measured().congestion_events, 0);
+    assert!(dialogue.log[left..].iter().all(|sent| sent.2), "{:?}", dialogue.log);
+    dialogue.retransmissions()
+}
+
+#[test]
+fn a_block_that_waits_holds_no_repair_back() {
+    // Block 6 is the third above 2, which leaves at once though nothing calls for a reaction. 5 has 6 and 7 above it only: rule
+    // 3 of RFC 6675, section 4, sends it if there is nothing new, and rule 2 comes first if there is.
+    assert_eq!(while_a_block_waits(8), [(100, 2), (100, 5)]);
+    assert_eq!(while_a_block_waits(1000), [(100, 2)]);
+}
+
+#[test]
+fn while_a_block_waits_repairs_need_room_in_the_window() {
+    // RFC 6675, section 5, step (C). 2 and 4 of twenty are lost. The window falls to ten when 2 leaves, and another block waits
+    // from then on. That 4 is lost shows two blocks later, when 14 and more are in flight.
+    let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::Blocks(2), 1000, &[2, 4]);
+    while dialogue.retransmissions().is_empty() {
+        assert!(dialogue.step(Span::from_millis(100)));
+    }
+    while !dialogue.sender.pacer.holds(dialogue.now) {
+        dialogue.sender.pacer.leave(dialogue.now, true, 10.0, 10, RTT);
+    }
+    while dialogue.retransmissions().len() < 2 {
+        assert!(dialogue.step(Span::from_millis(100)));
+    }
+    assert_eq!(dialogue.retransmissions(), [(100, 2), (100, 4)]);
+    assert!(dialogue.sender.flight() <= 10, "{} in flight", dialogue.sender.flight());
 }
