@@ -287,4 +287,16 @@ mod tests {
         assert_eq!(resume.on_ack(&arrival(300, 59, 65, 50.0)), None);
         assert_eq!(window(resume.on_congestion(65, 25.0)), Some(9.5));
     }
+
+    #[test]
+    fn a_retreat_from_validation_lasts_until_the_last_unvalidated_segment() {
+        // The window is full with 59, which ends the jump. Congestion comes when 79 has left: what left after 59 is no part of
+        // it, and growth goes on when 59 is acknowledged.
+        let mut resume = jumped();
+        assert_eq!(window(resume.on_sent(60, 50, 50)), Some(50.0));
+        assert!(resume.on_congestion(80, 40.0).is_some() && !resume.may_grow());
+        assert_eq!(resume.on_ack(&arrival(220, 59, 80, 20.0)), None);
+        assert!(!resume.may_grow(), "59 is not acknowledged");
+        assert!(resume.on_ack(&arrival(221, 60, 80, 20.0)).is_some() && resume.may_grow());
+    }
 }

@@ -348,6 +348,10 @@ mod tests {
         assert_eq!(after(200, 1, false), None);
         assert_eq!(after(201, 2, false), None, "something was in flight");
         assert_eq!(after(201, 1, true), None, "the timer expired");
+        // Nothing may have left in that time, neither new nor again.
+        let mut flow = begun(WindowValidation::Rfc5681);
+        assert_eq!(flow.on_sent(&usage(150, 0, 1), true), None);
+        assert_eq!(flow.on_sent(&usage(350, 1, 2), false), None);
     }
 
     #[test]
@@ -452,6 +456,21 @@ mod tests {
     }
 
     #[test]
+    fn recovery_leaves_a_segment_and_a_threshold_of_two_at_least() {
+        // RFC 5681, (4), for the threshold. Of 8, the controller keeps a half, and seven are sent again: (8 - 7)/2.
+        let after = |kept, again| {
+            let mut flow = of_eight();
+            assert_eq!(carried(&mut flow, 150, 8), Some(8.0));
+            flow.after_reaction(kept);
+            (0..again).for_each(|_| assert_eq!(flow.on_sent(&usage(160, 8, 14), true), None));
+            flow.on_ack(&usage(300, 14, 20), true)
+        };
+        assert_eq!(after(4.0, 7), Some(to(1.0, 2.0)));
+        // What was not carried is not kept, whatever window the controller has.
+        assert_eq!(after(12.0, 2), Some(to(6.0, 6.0)));
+    }
+
+    #[test]
     fn a_reaction_that_was_none_leaves_nothing_to_correct() {
         let mut flow = of_eight();
         carried(&mut flow, 150, 8);
@@ -493,5 +512,15 @@ mod tests {
         }
         assert_eq!(flow.on_sent(&usage(650_000, 18, 19), false), None);
         assert_eq!(flow.on_sent(&usage(701_000, 19, 20), false), Some(to(10.0, 15.0)));
+    }
+
+    #[test]
+    fn the_second_five_minutes_begin_when_the_first_are_over() {
+        // Section 4.4.2. The window was last valid when the sample was taken, at 100 ms. That five minutes are over is seen at
+        // 400 s; ten are over at 601 s all the same.
+        let mut flow = of_eight();
+        assert_eq!(flow.on_sent(&usage(400_000, 8, 9), false), Some(to(10.0, 15.0)));
+        assert_eq!(flow.on_sent(&usage(599_000, 9, 10), false), None);
+        assert_eq!(flow.on_sent(&usage(602_000, 10, 11), false), Some(to(10.0, 15.0)));
     }
 }

@@ -122,6 +122,24 @@ fn congestion_leaves_of_an_unvalidated_window_what_the_path_carried() {
 }
 
 #[test]
+fn a_partial_acknowledgment_does_not_end_what_congestion_has_left() {
+    // RFC 7661, section 4.4.1: what was sent again is taken off when recovery is over. Of the six that leave at 1.5 s, 32 to
+    // 37, the second and the third are lost: max(2, 5) was carried, of which half is left. The copy of 33 is acknowledged
+    // first, and that of 34 ends the recovery: (5 - 2)/2.
+    let mut dialogue = trickle(WindowValidation::Rfc7661, &[33, 34]);
+    assert_eq!(dialogue.offer(1_500, 6), 6);
+    dialogue.run(Span::from_millis(1_650));
+    assert_eq!(dialogue.retransmissions(), [(1_600, 33), (1_600, 34)]);
+    assert_eq!(dialogue.window(), 2.5);
+    while dialogue.sender.unacknowledged < 34 {
+        assert!(dialogue.step(Span::from_millis(1_700)));
+    }
+    assert_eq!(dialogue.window(), 2.5);
+    dialogue.run(Span::from_millis(1_750));
+    assert_eq!(dialogue.window(), 1.5);
+}
+
+#[test]
 fn five_minutes_halve_an_unvalidated_window() {
     // Slow start from 5 to 20, with 35 segments until 300 ms; then two at 500 ms, acknowledged at 600 ms, when a pipeACK
     // of 20 still says that the window is valid; and then two every minute.
@@ -201,4 +219,24 @@ fn congestion_after_the_jump_is_answered_by_a_safe_retreat() {
     let threshold = dialogue.sender.control().threshold().expect("there is one").0;
     assert!(threshold > 60.0, "threshold {threshold}");
     assert_eq!(dialogue.sender.measured().congestion_events, 1);
+}
+
+#[test]
+fn a_time_out_ends_a_safe_retreat() {
+    // RFC 9959: after a time-out all is as usual. 30 to 59 are lost, the last unvalidated segments, and so are their copies
+    // after the retreat. Slow start from one segment does not wait for 59: two after a round trip, and then four.
+    let lost: Vec<u64> = (30..60).flat_map(|segment| [segment; 2]).collect();
+    let mut dialogue = resuming(SAVED, &lost);
+    while dialogue.sender.measured().timeouts == 0 {
+        assert!(dialogue.step(Span::from_seconds(10)));
+    }
+    assert_eq!((dialogue.window(), dialogue.sender.unacknowledged), (1.0, 30));
+    assert_eq!(dialogue.sender.measured().congestion_events, 1);
+    dialogue.lost.clear();
+    let begun = dialogue.now.0 / 1_000_000_000;
+    dialogue.run(Span::from_millis(begun + 150));
+    assert!(dialogue.sender.unacknowledged < 59);
+    assert_eq!(dialogue.window(), 2.0);
+    dialogue.run(Span::from_millis(begun + 250));
+    assert_eq!(dialogue.window(), 4.0);
 }
