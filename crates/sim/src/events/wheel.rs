@@ -602,6 +602,41 @@ mod tests {
         );
     }
 
+    /// The same, as far as a limit goes: an event of the crowd at that time is taken.
+    #[test]
+    fn an_event_of_the_crowd_is_taken_at_the_limit() {
+        let mut wheel = Wheel::new(19, 19, Span::from_seconds(1));
+        for slot in 1..=17 {
+            wheel.add(slot, Time(slot as u64));
+        }
+        wheel.add(0, Time(100));
+        assert_eq!(wheel.crowd.len(), 1);
+        assert_eq!([(); 17].map(|()| taken(&mut wheel).map_or(0, |(_, slot)| slot)).len(), 17);
+        assert_eq!((wheel.take_until(Time(99)), wheel.take_until(Time(100))), (None, Some(0)));
+    }
+
+    /// 1024 ticks of 16 ps. Seventeen events at 16 ps crowd their bucket, so that slot 0 is not in it, at 31. Slot 18 is beyond
+    /// the wheel until then; slot 1 has its next event a whole turn later, behind that.
+    #[test]
+    fn what_comes_near_when_the_crowd_moves_on_is_not_passed() {
+        let mut wheel = Wheel::new(33, 33, Span(32));
+        assert_eq!(wheel.shift, 4);
+        for slot in 1..=17 {
+            wheel.add(slot, Time(16));
+        }
+        wheel.add(0, Time(31));
+        let turn = wheel.reach.0;
+        wheel.add(18, Time(turn + 20));
+        assert_eq!((wheel.crowd.len(), wheel.far.len()), (1, 1));
+        for slot in 1..=17 {
+            assert_eq!(taken(&mut wheel), Some((Time(16), slot)));
+        }
+        assert_eq!(taken(&mut wheel), Some((Time(31), 0)));
+        wheel.add(1, Time(turn + 31));
+        assert_eq!(taken(&mut wheel), Some((Time(turn + 20), 18)));
+        assert_eq!(taken(&mut wheel), Some((Time(turn + 31), 1)));
+    }
+
     /// Checks a wheel, built for this mean gap, against an ordered set. `after` gives the time until the slot just taken
     /// has its next event.
     fn against_a_set(
