@@ -1,6 +1,6 @@
 //! What the sender does about losses found by time, and to find them (RFC 8985).
 
-use longfat_control::{Cause, Wants};
+use longfat_control::{Cause, Reaction, Wants};
 use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
@@ -349,6 +349,17 @@ impl Sender {
             reduction.expire();
         }
         self.regulate(now, 0, false);
+    }
+
+    /// The controller is about to react: in a recovery that is under way its reaction has a reduction of its own, which
+    /// counts from now on. One to each mark is none: it would begin anew with each acknowledgment.
+    pub(super) fn begin_reduction(&mut self, cause: Cause) {
+        if cause == Cause::Mark && self.config.reaction == Reaction::PerMark {
+            return;
+        }
+        if let Some(extras) = &mut self.extras {
+            extras.reduction = None;
+        }
     }
 
     /// The reduction of the current recovery.

@@ -537,6 +537,7 @@ impl Sender {
         }
         self.announce_reduction = self.config.announces_reductions();
         self.measured.reduced(cause);
+        self.begin_reduction(cause);
         self.resize_before_reaction(now);
         self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
         self.resize_after_reaction(now, cause);

@@ -10,11 +10,12 @@
 //!                           one more if it is in order and shows no loss        (slow start bound)
 //! ```
 //!
-//! The first retransmission leaves in any case. An acknowledgment that delivers nothing changes nothing (section 6.2),
+//! A further reaction in the same recovery, to what is lost of a later window, begins another reduction, of what is in flight
+//! then. The first retransmission leaves in any case. An acknowledgment that delivers nothing changes nothing (section 6.2),
 //! whatever is lost by then. The reordering timer (RFC 8985), of which the RFC does not speak, computes anew with nothing
 //! delivered: what it finds lost is not all sent again at once.
 
-/// The progress of one recovery, in segments.
+/// The progress of one recovery, or of what is left of it after a further reaction, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduction {
     /// `RecoverFS`
@@ -41,7 +42,7 @@ pub(super) struct Delivery {
 }
 
 impl Reduction {
-    /// A recovery begins with `flight` segments in flight, before what its first acknowledgment delivers.
+    /// It begins with `flight` segments in flight, before what its first acknowledgment delivers.
     pub(super) fn new(flight: u64) -> Self {
         Self { flight: flight.max(1), delivered: 0, sent: 0, allowed: None }
     }

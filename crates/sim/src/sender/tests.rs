@@ -7,6 +7,7 @@ mod probes;
 mod rack;
 mod repairs;
 mod resize;
+mod responses;
 mod timeouts;
 mod wishes;
 
