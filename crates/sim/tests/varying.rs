@@ -434,6 +434,17 @@ fn a_transfer_survives_what_wires_do() {
     }
 }
 
+/// Each packet would arrive twice, and every second one is destroyed: of ten in a row five arrive. The last is there at 20 ms,
+/// and the first acknowledgment after 21.
+#[test]
+fn what_is_destroyed_does_not_arrive_twice() {
+    let changes = "duplicate = 1\nburst_loss = { p = 1, r = 1 }\n\
+         [link.narrow.reverse]\nduplicate = 0\nburst_loss = false";
+    let text = burst(10, changes).replace("\"200 ms\"", "\"20.5 ms\"");
+    let recording = record(&text, true);
+    assert_eq!(numbers(&recording, "flows", "delivered"), [5.0]);
+}
+
 /// Data whose wire destroys packets in bursts: as many as the model says, of all that it has sent.
 #[test]
 fn bursts_are_counted_as_corruption() {
