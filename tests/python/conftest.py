@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from prefork import Prefork
+from small_study import FILE
 from support import SMALL, Command, Finished
 
 if TYPE_CHECKING:
@@ -54,6 +55,14 @@ def small(own_folder: Path) -> Path:
     """The file of a small scenario."""
     path = own_folder / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def file(small: Path) -> Path:
+    """The file of a study of it."""
+    path = small.parent / "question.toml"
+    path.write_text(FILE, "utf-8")
     return path
 
 

@@ -158,10 +158,9 @@ mod tests {
     #[test]
     fn an_alarm_that_nobody_wants_does_not_make_a_sender_send() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        // A segment every 20 ms, and no acknowledgment for 220.
+        // Ten segments in 220 ms, 2/ln 2 times as fast: one every 7.6 ms, and no acknowledgment before 220.
         let text = "duration = \"1 s\"\n[link.l]\nrate = \"8 Mbit/s\"\ndelay = \"3 ms\"\n\
-             [[flow]]\nname = \"f\"\ncontrol = \"bbr1\"\npath = [\"l\"]\nrtt = \"220 ms\"\n\
-             pacing = { rate = \"50 /s\" }";
+             [[flow]]\nname = \"f\"\ncontrol = \"bbr1\"\npath = [\"l\"]\nrtt = \"220 ms\"";
         let scenario = Scenario::read(text, "asked.toml", &[], None).expect("a good scenario");
         let left_by = |time, event_at, alarm_at| {
             let options = Options::default().stepwise(true);
@@ -179,9 +178,9 @@ mod tests {
             }
             sent
         };
-        assert_eq!(left_by(at(24), at(28), at(23)), 1, "the alarm comes after its wait is over");
-        assert_eq!(left_by(at(24), at(28), at(19)), 1, "it comes before");
-        assert_eq!(left_by(at(28), at(28), at(23)), 2, "its event makes it send");
-        assert_eq!(left_by(at(24), at(20), at(23)), 2, "at once");
+        assert_eq!(left_by(at(10), at(12), at(9)), 1, "the alarm comes after its wait is over");
+        assert_eq!(left_by(at(10), at(12), at(7)), 1, "it comes before");
+        assert_eq!(left_by(at(12), at(12), at(9)), 2, "its event makes it send");
+        assert_eq!(left_by(at(10), at(8), at(9)), 2, "at once");
     }
 }
