@@ -25,6 +25,7 @@ import longfat
 from class_reno import ClassReno
 from longfat import _longfat
 from longfat.own import Congestion, Feedback, Path, Start
+from longfat.own._class import labelled
 from longfat.own._code import Code
 from longfat.study import Cache, Measured, Point, run_points, study
 from own_support import CLASS, OWN, against_reno, cluster, same_as_reno
@@ -565,6 +566,63 @@ def test_a_digest_of_a_notebook_does_not_depend_on_the_process() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(told) == 1
+
+
+PLAIN = """
+import enum
+from typing import NamedTuple
+
+class Rule(BASE):
+    BODY
+    def of(self, window): return window * 0.5
+
+RULE = Rule(GIVEN)
+
+class Ruled(longfat.Controller):
+    def on_feedback(self, feedback, path): self.window += 1 / self.window
+    def on_congestion(self, event, path): self.window = max(2.0, RULE.of(self.window))
+
+print(Ruled.__longfat__().digest)
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "body", "given"),
+    [
+        ("NamedTuple", "share: float", "0.5"),
+        ("enum.IntEnum", "ONE = 1", "1"),
+        ("float", "pass", "0.5"),
+        ("str", "pass", "'a'"),
+        ("dict", "pass", "a=1"),
+        ("list", "pass", "'ab'"),
+        ("set", "pass", "'abcdef'"),
+    ],
+)
+def test_a_digest_covers_the_methods_of_numbers_texts_and_tables(
+    base: str, body: str, given: str
+) -> None:
+    text = PLAIN.replace("BASE", base).replace("BODY", body).replace("GIVEN", given)
+
+    def digest(text: str, seed: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", f"import longfat\n{text}"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    assert digest(text, "1") == digest(text, "2")
+    assert digest(text, "1") != digest(text.replace("window * 0.5", "window * 0.6"), "1")
+
+
+def test_a_digest_does_not_depend_on_what_is_being_sent() -> None:
+    class Derived(Halving):
+        pass
+
+    before = Derived.__longfat__().digest
+    with labelled([Halving]):
+        assert Derived.__longfat__().digest == before
 
 
 def test_an_edited_helper_is_never_answered_from_the_cache(tmp_path: FilePath) -> None:

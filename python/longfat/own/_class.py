@@ -26,7 +26,7 @@ from longfat._longfat import (
 )
 from longfat.foreign import shown
 from longfat.own._compile import Parameter
-from longfat.own._digest import digest_of, is_ours, members
+from longfat.own._digest import SENT, digest_of, is_ours, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -280,14 +280,13 @@ def digest(cls: type) -> str:
     in a notebook are in no file. Of what these files import, what came with Python or was installed is not
     covered. A class that was sent from another process keeps the digest that it had there.
     """
-    if _SENT in vars(cls):
-        return str(vars(cls)[_SENT])
+    if SENT in vars(cls):
+        return str(vars(cls)[SENT])
     mine = [base for base in cls.__mro__ if is_ours(base)]
     told = [(base.__qualname__, _file(base), members(base)) for base in mine]
     return digest_of(sys.version, told, objects=True)
 
 
-_SENT = "_longfat_digest"
 _sending = threading.RLock()
 """One at a time: others would find the digests of each other."""
 
@@ -299,15 +298,15 @@ def labelled(classes: Sequence[object]) -> Iterator[None]:
         mine = {
             each: digest(each)
             for each in classes
-            if isinstance(each, type) and issubclass(each, Controller) and _SENT not in vars(each)
+            if isinstance(each, type) and issubclass(each, Controller) and SENT not in vars(each)
         }
         for each, told in mine.items():
-            setattr(each, _SENT, told)
+            setattr(each, SENT, told)
         try:
             yield
         finally:
             for each in mine:
-                delattr(each, _SENT)
+                delattr(each, SENT)
 
 
 def _file(cls: type) -> bytes:

@@ -25,8 +25,13 @@ _INSTALLED = {"site-packages", "dist-packages"}
 _DEEPEST = 100
 _MADE_AT_RUN_TIME = 1 << 9
 """The flag of such a class: Py_TPFLAGS_HEAPTYPE."""
+_SINGLE = (bool, int, float, complex, str, bytes, types.NoneType, types.EllipsisType)
+_PLAIN = (*_SINGLE, tuple, list, set, frozenset, Mapping)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+SENT = "_longfat_digest"
+"""Where a class keeps its digest while it is sent to another process, and there."""
 _BESIDE = (
+    SENT,
     "__dict__",
     "__doc__",
     "__firstlineno__",
@@ -68,9 +73,10 @@ def _texts(  # noqa: C901, PLR0912 - one case for each kind of value
         return
     value = getattr(value, "py_func", value)  # what Numba compiles
     within = (*inside, id(value))
-    if isinstance(
-        value, (bool, int, float, complex, str, bytes, types.NoneType, types.EllipsisType)
-    ):
+    if told is not None and isinstance(value, _PLAIN) and is_ours(type(value)):
+        # A `NamedTuple`, an `IntEnum`: its class may have methods.
+        yield from _once(value, within, told)
+    elif isinstance(value, _SINGLE):
         yield f"{type(value).__name__} {value!r}"
     elif isinstance(value, types.CodeType):
         yield f"code {value.co_code.hex()} {value.co_varnames} {value.co_names} {value.co_freevars}"
@@ -163,6 +169,8 @@ def _object(value: object, within: tuple[int, ...], told: Told) -> Iterator[str]
 
 def _held(value: object) -> object:
     """What an object would be made of again, in a copy."""
+    if isinstance(value, (set, frozenset)):  # a copy has them in another order in each process
+        return frozenset(value), getattr(value, "__dict__", None)
     try:
         made = value.__reduce_ex__(2)
     except Exception:  # noqa: BLE001 - whatever a class says of copies of it
