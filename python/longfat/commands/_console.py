@@ -49,9 +49,8 @@ def console(*, stderr: bool = False) -> Console:
 
     # Rich itself asks the terminal, and what COLUMNS says. Names such as flow[0] must not be taken for markup.
     environment = dict(os.environ)
-    if not environment.get("COLUMNS", "").strip(
-        "0"
-    ):  # nothing fits into no columns: nobody means that
+    # Nothing fits into no columns: nobody means that.
+    if not environment.get("COLUMNS", "").strip("0"):
         environment.pop("COLUMNS", None)
     told = stderr or sys.stdout.isatty() or environment.get("COLUMNS", "").isdecimal()
     width = None if told else _WIDE

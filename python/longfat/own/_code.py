@@ -343,7 +343,7 @@ _imported_so: dict[Path, bytes] = {}
 
 def _within(names: set[str]) -> list[str]:
     """The modules of these names that are there, and those in them."""
-    return [each for each in sys.modules if each.partition(".")[0] in names]
+    return [each for each in list(sys.modules) if each.partition(".")[0] in names]
 
 
 def _file(module: ModuleType) -> Path | None:

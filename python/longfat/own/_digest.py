@@ -140,9 +140,8 @@ def _once(value: object, within: tuple[int, ...], told: Told) -> Iterator[str]:
 
 def is_ours(value: type | types.FunctionType) -> bool:
     """Whether a class or function is neither of Python nor of longfat, nor installed: somebody may edit it."""
-    if (
-        value.__module__ == "builtins"
-    ):  # of `exec` without a `__name__`, unless it was there before any code
+    if value.__module__ == "builtins":
+        # It is of `exec` without a `__name__`, unless it was there before any code.
         return isinstance(value, types.FunctionType) or bool(value.__flags__ & _MADE_AT_RUN_TIME)
     return not is_elsewhere(value.__module__)
 
@@ -200,9 +199,8 @@ def _is_known(module: object) -> bool:
 
 def is_elsewhere(module: object) -> bool:
     """Whether a module came with Python, with longfat, or was installed: nobody edits it between two runs."""
-    if (
-        not isinstance(module, str) or module == "__main__"
-    ):  # as which programs run that are installed
+    # Installed programs run as `__main__`, too.
+    if not isinstance(module, str) or module == "__main__":
         return False
     if _is_known(module) or module.partition(".")[0] in sys.stdlib_module_names:
         return True
