@@ -434,6 +434,20 @@ def test_a_wrong_study_is_refused_with_a_reason(
     assert not Path("never").exists()
 
 
+def test_what_is_set_for_all_links_may_vary_for_one(small: Path) -> None:
+    other = """
+[link.other]
+rate = "10 Mbit/s"
+delay = "1 ms"
+buffer = "100 packets"
+"""
+    small.write_text(small.read_text("utf-8") + other, "utf-8")
+    for_all = {"set": {"link.*.rate": "9 Mbit/s"}}
+    assert points(small, **for_all, vary={RATE: ["5 Mbit/s"]}) == [{RATE: "5 Mbit/s"}]
+    both = {RATE: ["5 Mbit/s"], "link.other.rate": ["7 Mbit/s"]}
+    assert len(points(small, **for_all, vary=both)) == 1
+
+
 def test_the_command_refuses_with_two(file: Path, longfat: Command) -> None:
     wrong = longfat("study", "nowhere.toml")
     assert wrong.returncode == 2

@@ -163,8 +163,11 @@ class Runs:
         meant = {key: _places(key, content) for key in (*self.file.set, *self.design.keys)}
         for number, later in enumerate(self.design.keys):
             for key in (*self.file.set, *self.design.keys[:number]):
-                if any(it[: len(by)] == by for it in meant[key] for by in meant[later]):
-                    also = "varies" if key in self.design.keys else "is in `[set]`"
+                varies = key in self.design.keys
+                replaced = [any(it[: len(by)] == by for by in meant[later]) for it in meant[key]]
+                # Rows tell nothing of what is set: some links may have it, and others what varies.
+                if any(replaced) if varies else all(replaced):
+                    also = "varies" if varies else "is in `[set]`"
                     message = (
                         f"`{shown(key)}` {also}, but `{shown(later)}` varies too, and replaces it: leave one "
                         "of them out"
