@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import threading
 
+from longfat.errors import ForkError
+
 _HOME = os.getpid()
 """The process that imported longfat."""
 
@@ -26,6 +28,16 @@ def has_threads() -> bool:
     if here not in _found:
         _found[here] = _tried()
     return _found[here]
+
+
+def need_threads() -> None:
+    """Refuses what would wait for ever.
+
+    Raises:
+        ForkError: This process is a fork without threads.
+    """
+    if not has_threads():
+        raise ForkError
 
 
 def _tried() -> bool:

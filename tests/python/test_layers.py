@@ -24,7 +24,8 @@ PACKAGE = ROOT / "python/longfat"
 
 LAYERS = [
     {"_longfat"},
-    {"_fork", "errors", "foreign", "parquet", "units", "shipped"},
+    {"errors", "foreign", "parquet", "units", "shipped"},
+    {"_fork"},
     {"tables"},
     {"own"},
     {"scenario"},

@@ -16,8 +16,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat import foreign
-from longfat._fork import has_threads
-from longfat.errors import ForkError
+from longfat._fork import need_threads
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -84,8 +83,7 @@ def applied() -> AbstractContextManager[None]:
     Raises:
         ForkError: This process is a fork without threads, which tables need that are drawn.
     """
-    if not has_threads():
-        raise ForkError
+    need_threads()
     return rc_context(_STYLE)
 
 

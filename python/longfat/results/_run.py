@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from longfat._fork import need_threads
 from longfat._longfat import TraceError, __version__
 from longfat.own import Brought, Code
 from longfat.results._folder import LIMITS, RUN, TABLES, ResultFolder
@@ -151,6 +152,7 @@ class Run(Resolved):
 
     def _repr_html_(self) -> str:
         """The averages, for a notebook."""
+        need_threads()
         head = f"{self.name}, seed {self.summary['seed']}"
         return page([head, *overview(self.summary, self.duration_s, self.limits.to_polars())])
 

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat._fork import has_threads
+from longfat._fork import need_threads
 from longfat._longfat import LONGEST_FILE
-from longfat.errors import ForkError, ResultError
+from longfat.errors import ResultError
 from longfat.foreign import read_text, shown
 from longfat.parquet import is_sound
 from longfat.results._folder import FLUID, RUN, SCENARIO, TABLES, checksum, manifest, unlisted
@@ -96,8 +96,7 @@ class SavedFolder:
         """A table from its file."""
         import polars as pl
 
-        if not has_threads():
-            raise ForkError
+        need_threads()
         path = self._place / f"{name}.parquet"
         try:
             return pl.read_parquet(path)

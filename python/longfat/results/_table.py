@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from longfat._fork import has_threads
-from longfat.errors import ForkError
+from longfat._fork import need_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,8 +136,7 @@ def writing(
     """
     import polars as pl
 
-    if not has_threads():
-        raise ForkError
+    need_threads()
     try:
         yield
     except (pl.exceptions.ComputeError, OSError) as error:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from longfat._fork import has_threads
-from longfat.errors import ForkError, StudyError
+from longfat._fork import need_threads
+from longfat.errors import StudyError
 from longfat.foreign import read_text
 from longfat.own import NOTHING, Brought, Code
 from longfat.results._folder import checksum, write_whole
@@ -91,6 +91,7 @@ class Study:
         """A row for each run: the varied keys, `seed`, every number of its summary under its path, `error`."""
         import polars as pl
 
+        need_threads()
         return pl.read_parquet(self._place / "rows.parquet")
 
     @property
@@ -109,12 +110,14 @@ class Study:
         """The columns of `rows`, which is not read for that: it may be large."""
         import polars as pl
 
+        need_threads()
         return dict(pl.read_parquet_schema(self._place / "rows.parquet"))
 
     def _columns(self, *names: str) -> pl.LazyFrame:
         """Some columns of `rows`."""
         import polars as pl
 
+        need_threads()
         for name in names:
             if name not in self._kinds:
                 self._check(name)
@@ -131,6 +134,7 @@ class Study:
         """
         import polars as pl
 
+        need_threads()
         kinds: dict[str, Any] = {key: self._kinds[key] for key in self.keys}
         for name in self.numbers:
             kinds |= {name: pl.Float64, f"{name}_half_width": pl.Float64, f"{name}_n": pl.Int64}
@@ -323,8 +327,7 @@ class Opened:
             ForkError: This process is a fork without threads.
             KeyboardInterrupt: Ctrl-C. What is finished stays, and the same call goes on from there.
         """
-        if not has_threads():
-            raise ForkError
+        need_threads()
         if merge and (nothing := self.nothing()) is not None:
             return nothing
         if isinstance(dask, str):
