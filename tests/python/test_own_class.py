@@ -512,6 +512,7 @@ class Filter:
     def of(self, value): return value * self.share
 
 SHARED = Filter(0.5)
+SOME = {Filter(0.5), frozenset("abcdef"), (1, 2)}
 OTHER = 1
 
 class Noted(longfat.Controller):
@@ -519,7 +520,7 @@ class Noted(longfat.Controller):
     def on_feedback(self, feedback, path): self.window += self.other()
     def on_congestion(self, event, path):
         self.window = max(2.0, min(self.filter.of(self.window), SHARED.of(self.window)))
-    def other(self): return {"a", "b", "c"} and getattr(self, "OTHER", 1.0)
+    def other(self): return {"a", "b", "c"} and SOME and getattr(self, "OTHER", 1.0)
 """
 
 
@@ -531,6 +532,7 @@ class Noted(longfat.Controller):
         ("SHARED = Filter(0.5)", "SHARED = Filter(0.6)", False),
         ("self.filter = Filter(0.5)", "self.filter = Filter(0.6)", False),
         ("self.window += self.other()", "self.window += 2 * self.other()", False),
+        ("SOME = {Filter(0.5)", "SOME = {Filter(0.6)", False),
         ("OTHER = 1", "OTHER = 2", True),
         ("SHARED = Filter(0.5)", "SHARED = Filter(0.5)\nASIDE = Filter(0.1)", True),
     ],

@@ -57,8 +57,12 @@ def digest_of(*parts: object, objects: bool = False) -> str:
     Raises:
         TypeError: Something that a function reads is of a kind that cannot be compared with another time.
     """
+    return _hashed(_texts(parts, (), {} if objects else None))
+
+
+def _hashed(texts: Iterable[str]) -> str:
     hasher = hashlib.sha256(f"python {sys.version_info[:2]}".encode())
-    for text in _texts(parts, (), {} if objects else None):
+    for text in texts:
         encoded = text.encode("utf-8", "surrogatepass")
         hasher.update(f"{len(encoded)}:".encode() + encoded)
     return hasher.hexdigest()[:32]
@@ -86,7 +90,7 @@ def _texts(  # noqa: C901, PLR0912 - one case for each kind of value
         for each in value:
             yield from _texts(each, within, told)
     elif isinstance(value, (set, frozenset)):
-        yield f"{type(value).__name__} {sorted(_ADDRESS.sub('', repr(each)) for each in value)}"
+        yield f"{type(value).__name__} {sorted(_element(each, within, told) for each in value)}"
     elif isinstance(value, Mapping):
         yield f"mapping of {len(value)}"
         for key, each in value.items():
@@ -111,6 +115,13 @@ def _texts(  # noqa: C901, PLR0912 - one case for each kind of value
             "numbers, texts, tuples, arrays and functions"
         )
         raise TypeError(message)
+
+
+def _element(value: object, within: tuple[int, ...], told: Told | None) -> str:
+    """What an element of a set is, whichever comes before it: sets have no order that lasts."""
+    if told is None or type(value) in _SINGLE:
+        return _ADDRESS.sub("", repr(value))
+    return _hashed(_texts(value, within, dict(told)))
 
 
 def _once(value: object, within: tuple[int, ...], told: Told) -> Iterator[str]:
