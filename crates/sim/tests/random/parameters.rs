@@ -1,5 +1,6 @@
 //! Random parameters of controllers and queues, near their defaults.
 
+use longfat_sim::Scenario;
 use longfat_units::parameter::{Given, Kind, Parameter};
 use longfat_units::split;
 use proptest::prelude::*;
@@ -31,6 +32,16 @@ pub(super) fn table(kind: &str, set: &str, parameters: &[Parameter], draws: &Dra
         keys.extend(value(parameter, *factor).map(|value| format!("{name} = {value}")));
     }
     format!("{{ {} }}", keys.join(", "))
+}
+
+/// A flow with this controller behind this queue, if the parameters of each go together.
+pub(super) fn tried(control: &str, queue: &str) -> Option<Scenario> {
+    let text = format!(
+        "duration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"7 packets\"\nbdp = \"150 ms\"\n\
+         queue = {queue}\n[[flow]]\nname = \"f\"\ncontrol = {control}\npath = [\"l\"]\nrtt = \"2 ms\"\n\
+         access = \"25 Mbit/s\"\n"
+    );
+    Scenario::read(&text, "tried.toml", &[], None).ok()
 }
 
 /// Another value than the default, if there is one.

@@ -7,8 +7,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::parameters::{Draws, draws, table};
-use longfat_sim::Scenario;
+use super::parameters::{Draws, draws, table, tried};
 
 /// Bursts on any link. They may have priorities where every queue respects them.
 pub(super) const BLITZ: &str = "{ kind = \"blitz\", priorities = false }";
@@ -156,17 +155,13 @@ fn chosen(name: &str, draws: &Draws) -> (String, Needs) {
         return (written(name), defaults);
     }
     let control = table(name, "", &entry.parameters, draws);
-    let queue = defaults.queue.unwrap_or("drop-tail");
-    let text = format!(
-        "duration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nqueue = \"{queue}\"\n[[flow]]\nname = \"f\"\n\
-         control = {control}\npath = [\"l\"]\nrtt = \"2 ms\"\naccess = \"25 Mbit/s\"\n"
-    );
-    match Scenario::read(&text, "chosen.toml", &[], None) {
-        Ok(scenario) => {
+    let queue = format!("\"{}\"", defaults.queue.unwrap_or("drop-tail"));
+    match tried(&control, &queue) {
+        Some(scenario) => {
             let choice = &scenario.flows[0].control;
             (control, choice.entry.needs(&choice.settings))
         }
-        Err(_) => (written(name), defaults),
+        None => (written(name), defaults),
     }
 }
 
