@@ -70,6 +70,11 @@ class Study:
         """Remembers where the folder is."""
         _ = self._place
 
+    def _tables(self, name: str) -> Path:
+        """A file of tables that is about to be read."""
+        need_threads()
+        return self._place / name
+
     def __repr__(self) -> str:
         """The folder and the counts, in one line."""
         return f"<Study {self.folder}: {self.runs:,} runs, {self.known:,} known, {self.failed:,} failed>"
@@ -91,8 +96,7 @@ class Study:
         """A row for each run: the varied keys, `seed`, every number of its summary under its path, `error`."""
         import polars as pl
 
-        need_threads()
-        return pl.read_parquet(self._place / "rows.parquet")
+        return pl.read_parquet(self._tables("rows.parquet"))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -110,18 +114,16 @@ class Study:
         """The columns of `rows`, which is not read for that: it may be large."""
         import polars as pl
 
-        need_threads()
-        return dict(pl.read_parquet_schema(self._place / "rows.parquet"))
+        return dict(pl.read_parquet_schema(self._tables("rows.parquet")))
 
     def _columns(self, *names: str) -> pl.LazyFrame:
         """Some columns of `rows`."""
         import polars as pl
 
-        need_threads()
         for name in names:
             if name not in self._kinds:
                 self._check(name)
-        return pl.scan_parquet(self._place / "rows.parquet").select(names)
+        return pl.scan_parquet(self._tables("rows.parquet")).select(names)
 
     def table(self, *numbers: str) -> pl.DataFrame:
         """A row for each point: its keys, and of each number the mean, `…_half_width` of its interval, `…_n`.
@@ -134,11 +136,10 @@ class Study:
         """
         import polars as pl
 
-        need_threads()
         kinds: dict[str, Any] = {key: self._kinds[key] for key in self.keys}
         for name in self.numbers:
             kinds |= {name: pl.Float64, f"{name}_half_width": pl.Float64, f"{name}_n": pl.Int64}
-        found = pl.read_csv(self._place / "table.csv", schema=kinds)
+        found = pl.read_csv(self._tables("table.csv"), schema=kinds)
         if not numbers:
             return found
         for name in numbers:
