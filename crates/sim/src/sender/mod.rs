@@ -684,8 +684,7 @@ impl Sender {
         }
         self.control.on_restart(now, self.timer.path());
         self.set_alarm(now);
-        let paces = self.extras.as_ref().is_some_and(|extras| extras.wants.pacing);
-        if paces && self.config.pacing.is_none() {
+        if self.asks_pacing_always {
             self.heed_pacing();
         }
         if self.control.window().0 != self.measured.window {

@@ -590,3 +590,49 @@ fn a_controller_is_asked_for_its_timer_after_every_call() {
         assert_eq!(dialogue.sender.alarm(), alarm, "{window_validation:?}");
     }
 }
+
+/// Sends its segments together, and 20 ms apart once data leaves again after a pause.
+#[derive(Clone, Debug)]
+struct Softer {
+    wants: Wants,
+    has_paused: bool,
+}
+
+impl CongestionControl for Softer {
+    fn on_feedback(&mut self, _: &Feedback, _: &Path) {}
+
+    fn on_congestion(&mut self, _: &Congestion, _: &Path) {}
+
+    fn on_restart(&mut self, _: Time, _: &Path) {
+        self.has_paused = true;
+    }
+
+    fn pacing(&self) -> Pacing {
+        if self.has_paused { Pacing::Rate(50.0) } else { Pacing::Unpaced }
+    }
+
+    fn window(&self) -> Segments {
+        Segments(10.0)
+    }
+
+    fn wants(&self) -> Wants {
+        self.wants
+    }
+}
+
+#[test]
+fn a_controller_is_asked_for_its_pacing_before_data_leaves_again() {
+    for timer in [false, true] {
+        let control =
+            Softer { wants: Wants { pacing: true, timer, ..Wants::NOTHING }, has_paused: false };
+        let sender = Sender::new(config(Recovery::Sack, None, 5), Box::new(control), Time::ZERO);
+        let mut dialogue = Dialogue::between(sender, None, true, &[]);
+        dialogue.run(Span::from_millis(150));
+        let second = Time::ZERO + Span::from_seconds(1);
+        dialogue.sender.write(second, 5);
+        assert!(dialogue.sender.poll(second).is_some());
+        assert!(dialogue.sender.poll(second).is_none(), "with a timer: {timer}");
+        let until = dialogue.sender.pace_deadline().map(millis);
+        assert_eq!(until, Some(1020), "with a timer: {timer}");
+    }
+}
