@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from longfat.study._in_words import aligned
 from longfat.study._numbers import headings
 from longfat.study._parts import PARTS, Claims, Parts, write_part
 from longfat.study._study import Opened
+from longfat.study._values import between
 from small_study import BUFFER, CONTROL, FILE, GOODPUT, RATE, STUDY, UTILISATION, vary
 from support import ROOT, SMALL, Command
 
@@ -295,6 +297,31 @@ def test_keys_need_no_quotes(small: Path) -> None:
     ]
 
 
+def test_keys_that_are_set_need_no_quotes_either(small: Path) -> None:
+    def given(**keys: Any) -> dict[str, Any]:
+        assert small.exists()
+        return Opened(vary(set=keys)).file.set
+
+    queue = {"kind": "red", "ecn": True}
+    nested = {"bottleneck": {"rate": "5 Mbit/s", "queue": queue, "reverse": {"rate": "1 Mbit/s"}}}
+    assert given(link=nested, duration="3 s", flow={"forward": {"control": "exp"}}) == {
+        "link.bottleneck.rate": "5 Mbit/s",
+        "link.bottleneck.queue": queue,
+        "link.bottleneck.reverse.rate": "1 Mbit/s",
+        "duration": "3 s",
+        "flow.forward.control": "exp",
+    }
+    whole = {"link.bottleneck": {"rate": "5 Mbit/s", "delay": "1 ms"}}
+    assert given(**whole) == whole
+
+
+@pytest.mark.parametrize("table", ["set", "vary"])
+def test_a_key_is_there_once_however_it_is_written(small: Path, table: str) -> None:
+    keys = {RATE: ["5 Mbit/s"], "link": {"bottleneck": {"rate": ["6 Mbit/s"]}}}
+    with pytest.raises(StudyError, match=f"`{RATE}` is there twice"):
+        points(small, **{table: keys})
+
+
 def test_ranges_are_linear_or_logarithmic(small: Path) -> None:
     def values(given: dict[str, Any], key: str = RATE) -> list[Any]:
         return [point[key] for point in points(small, vary={key: given})]
@@ -307,6 +334,26 @@ def test_ranges_are_linear_or_logarithmic(small: Path) -> None:
     assert values(counts, "flow.forward.count") == [1, 10, 100, 1000]
     share = {"from": "0.5 bdp", "to": "2 bdp", "steps": 3, "scale": "log"}
     assert values(share, "link.bottleneck.buffer") == ["0.5 bdp", "1 bdp", "2 bdp"]
+
+
+def test_a_narrow_range_is_not_left_and_has_the_digits_that_it_takes() -> None:
+    assert between(1.0000001, 1.0000002, 0.5, "linear") == 1.00000015
+    assert between("1.0000001 Gbit/s", "1.0000002 Gbit/s", 0.25, "log") == "1.000000125 Gbit/s"
+    # Six digits of a wide range, whose ends have more, would be 1 and 9.
+    assert between(1.00000049, 8.99999951, 1e-9, "linear") == 1.00000049
+    assert between(8.99999951, 1.00000049, 1e-9, "linear") == 8.99999951
+    assert between(1.23456789, 1.23456789, 0.5, "log") == 1.23456789
+
+
+def test_what_lies_between_two_values_is_in_their_order() -> None:
+    draw = random.Random(8)  # noqa: S311 - it is to be repeatable, not secret
+    for _ in range(2000):
+        low = 10 ** draw.uniform(-9, 9)
+        high = low * (1 + 10 ** draw.uniform(-15, 9))
+        scale = draw.choice(["linear", "log"])
+        shares = sorted((draw.random(), draw.random()))
+        first, second = (between(low, high, share, scale) for share in shares)
+        assert low <= first <= second <= high
 
 
 def test_lists_go_together(small: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +31,7 @@ FEWEST_OF_BOOTSTRAP = 10
 
 ENGINE = "engine"
 ENGINES = ("packets", "fluid")
+_GROUP = re.compile(r"(link|flow|traffic)(\.[^.]+)?|link\.[^.]+\.reverse")
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
@@ -243,6 +244,8 @@ def read_study(source: Source, *, seeds: int | None = None) -> tuple[StudyFile, 
     if seeds is not None:
         content = {**content, "seeds": seeds}
     try:
+        if isinstance(given := content.get("set"), Mapping):
+            content = {**content, "set": assigned(given)}
         study = msgspec.convert(content, StudyFile)
         _check(study)
     except msgspec.ValidationError as error:
@@ -361,20 +364,42 @@ def suggestion(given: str, known: Sequence[str]) -> str:
     return f"there are {', '.join(known)}" if known else "nothing does"
 
 
-def flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Keys with their dots, whether they were quoted or are nested tables."""
+def flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys that vary, with their dots, whether they were quoted or are nested tables.
+
+    Raises:
+        StudyError: One is there twice, quoted and nested.
+    """
+    return _flat(table, lambda _, value: not {"from", "to", "steps", "scale"} & set(value))
+
+
+def assigned(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys that are set, with their dots, whether they were quoted or are nested tables.
+
+    A table may be a value, too: those nest that hold the keys of a link, a group of flows, or short flows. A
+    quoted path is one of `--set`: its table replaces what is there.
+
+    Raises:
+        StudyError: One is there twice, quoted and nested.
+    """
+    quoted = {key for key in table if "." in key}
+    return _flat(table, lambda name, _: name not in quoted and _GROUP.fullmatch(name) is not None)
+
+
+def _flat(
+    table: Mapping[str, Any], nests: Callable[[str, Mapping[str, Any]], bool], before: str = ""
+) -> dict[str, Any]:
+    """Keys with their dots. `nests` says which tables hold further keys."""
     found: dict[str, Any] = {}
     for key, value in table.items():
         name = f"{before}{key}"
-        if isinstance(value, Mapping) and not _is_range(value):
-            found |= flat(value, f"{name}.")
-        else:
-            found[name] = value
+        nested = isinstance(value, Mapping) and value and nests(name, value)
+        for each, what in (_flat(value, nests, f"{name}.") if nested else {name: value}).items():
+            if each in found:
+                message = f"`{shown(each)}` is there twice: leave one of them out"
+                raise StudyError(message)
+            found[each] = what
     return found
-
-
-def _is_range(value: Mapping[str, Any]) -> bool:
-    return bool({"from", "to", "steps", "scale"} & set(value))
 
 
 def _values(key: str, given: object) -> list[Any]:

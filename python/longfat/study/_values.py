@@ -18,15 +18,21 @@ _UNITS = {
     "size": SIZE,
 }
 _DIGITS = 6
+_OF_RANGE = 3
+"""As many digits of the length of a range, at least."""
+_MOST_DIGITS = 17
 
 
 def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa: ANN401 - a number or a text
     """What lies at `share`, 0 to 1, of the way from one value to another, on a `linear` or `log` scale.
 
-    Whole numbers stay whole; quantities keep their unit, and have six digits, but for an end that has more.
+    Whole numbers stay whole; quantities keep their unit. Ends are as given. What lies between them has six
+    digits, or as many as tell a thousandth of the range, and does not leave it.
 
     >>> between("10 Mbit/s", "1 Gbit/s", 0.5, "log"), between(1, 1000, 1 / 3, "log")
     ('100 Mbit/s', 10)
+    >>> between(0.99999991, 0.99999999, 0.5, "linear")
+    0.99999995
 
     Raises:
         ValueError: One of them is no number, they count different things, or a logarithm does not exist.
@@ -50,17 +56,29 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
         found = 10 ** (math.log10(start) + share * (math.log10(end) - math.log10(start)))
     else:
         found = start + share * (end - start)
-    made = _made(found, kind, low, high)
+    made = _made(found, kind, low, high, _digits(start, end))
+    number, _ = cast("tuple[float, str]", number_of(made))
     said = {0.0: low, 1.0: high}.get(share, made)
+    if not min(start, end) <= number <= max(start, end):
+        said = low if abs(number - start) <= abs(number - end) else high
     return made if number_of(made) == number_of(said) else said
 
 
-def _made(found: float, kind: str, low: object, high: object) -> int | float | str:
+def _digits(start: float, end: float) -> int:
+    """How many digits what lies between two numbers has."""
+    largest, length = max(abs(start), abs(end)), abs(end - start)
+    if not 0 < length < math.inf:
+        return _DIGITS
+    lost = math.log10(largest) - math.log10(length)
+    return min(max(_DIGITS, _OF_RANGE + math.ceil(lost)), _MOST_DIGITS)
+
+
+def _made(found: float, kind: str, low: object, high: object, digits: int) -> int | float | str:
     """A number between two values as they are: whole, plain, or with a unit."""
     if isinstance(low, int) and isinstance(high, int):
         return round(found)
     if not kind:
-        return float(f"{found:.{_DIGITS}g}")
+        return float(f"{found:.{digits}g}")
     size, unit = 1.0, kind
     if kind in KINDS:
         own = {unit_of(low), unit_of(high)}
@@ -68,7 +86,7 @@ def _made(found: float, kind: str, low: object, high: object) -> int | float | s
         if len(own) == 1:
             unit = own.pop()
             size = cast("tuple[float, str]", number_of(f"1 {unit}"))[0]
-    return f"{_plain(found / size)} {unit}"
+    return f"{_plain(found / size, digits)} {unit}"
 
 
 def label(value: object) -> Any:  # noqa: ANN401 - a plain value
@@ -104,7 +122,7 @@ def _suitable(value: float, kind: str) -> tuple[float, str]:
     return next((each for each in units if abs(value) >= each[0] * (1 - 1e-9)), units[-1])
 
 
-def _plain(number: float) -> str:
-    """A number to six digits, without an exponent."""
-    text = format(Decimal(f"{number:.{_DIGITS}g}"), "f")
+def _plain(number: float, digits: int) -> str:
+    """A number to so many digits, without an exponent."""
+    text = format(Decimal(f"{number:.{digits}g}"), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
