@@ -11,7 +11,7 @@ use rand_core::Rng as _;
 use crate::application::{Application, ApplicationConfig, Audience, request_packets};
 use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, FlowConfig, Route, Source};
-use crate::member::Member;
+use crate::member::{Hosts, Identity, Member};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Pipes, Slot, Slots};
@@ -29,8 +29,9 @@ pub(crate) struct Network {
     /// The long flows, those that carry requests to them, then the live short ones; the places of finished short flows
     /// are reused.
     pub(crate) flows: Vec<Flow>,
-    /// The group number of each flow.
-    pub(crate) groups: Vec<u32>,
+    /// What queues know each flow by.
+    pub(crate) identities: Vec<Identity>,
+    hosts: Hosts,
     /// How many of `flows` are long.
     pub(crate) long: usize,
     /// Short flows that are over, by when and by place, until they are counted and their places are free.
@@ -85,7 +86,7 @@ impl Network {
     /// The flows that carry requests.
     pub(crate) fn request_flows(&self) -> impl Iterator<Item = &Flow> {
         let others = self.flows[self.long..].iter();
-        others.filter(|flow| matches!(flow.member, Member::Requests(_)))
+        others.filter(|flow| matches!(flow.member, Member::Requests(..)))
     }
 
     /// Packets in the pipes of the flows and on wires.
@@ -100,7 +101,7 @@ impl Network {
     }
 
     fn add_flow(&mut self, flow: Flow) {
-        self.groups.push(flow.member.group());
+        self.identities.push(self.hosts.identity(flow.member));
         self.flows.push(flow);
     }
 
@@ -150,7 +151,7 @@ impl Network {
         }
         let slots = self.flows[index as usize].slots;
         flow.connect(self.pipes.lead_flow(slots, flow.firsts(), flow.packet));
-        self.groups[index as usize] = flow.member.group();
+        self.identities[index as usize] = self.hosts.identity(flow.member);
         self.flows[index as usize] = flow;
         index
     }
@@ -162,7 +163,7 @@ impl Network {
         }
         let flow = &mut self.flows[packet.flow as usize];
         match flow.member {
-            Member::Long(..) | Member::Requests(_) => flow.dropped += 1,
+            Member::Long(..) | Member::Requests(..) => flow.dropped += 1,
             Member::Short(group, _) => self.traffic[group].note_drop(),
         }
     }
@@ -233,7 +234,8 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     let mut network = Network {
         ports: Vec::new(),
         flows: longfat_pages::with_capacity(flows),
-        groups: Vec::new(),
+        identities: Vec::new(),
+        hosts: Hosts::of(scenario),
         long: 0,
         over: BinaryHeap::new(),
         rest: Span::ZERO,
@@ -399,8 +401,10 @@ fn add_applications(network: &mut Network, scenario: &Scenario) {
             let first = flows as usize;
             let requests = network.flows.len() as u32;
             if what.request().is_some() {
-                for connection in 0..what.connections() as usize {
-                    add_requests(network, (group_index, group), first + connection);
+                for connection in 0..what.connections() {
+                    let number = index * what.connections() + connection;
+                    let member = Member::Requests(group_index, number);
+                    add_requests(network, (member, group), first + connection as usize);
                 }
             }
             let start = network.flows[first].start;
@@ -421,7 +425,7 @@ fn add_applications(network: &mut Network, scenario: &Scenario) {
 
 /// Adds the flow that carries requests to a long flow: back along its path, with the same transport but no link or
 /// processing of its own before the first link.
-fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup), to: usize) {
+fn add_requests(network: &mut Network, (member, group): (Member, &FlowGroup), to: usize) {
     let Flow { ref out, ref back, start, rtt, application, .. } = network.flows[to];
     let route = network.route_of((Arc::clone(&back.ports), Arc::clone(&out.ports)));
     let request = group.application.as_ref().and_then(longfat_scenario::Application::request);
@@ -434,7 +438,7 @@ fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup)
     let flow = network.flows.len() as u32;
     network.add_flow(Flow::new(&FlowConfig {
         flow,
-        member: Member::Requests(group_index),
+        member,
         route: &route,
         control: &group.control,
         transport: &transport,

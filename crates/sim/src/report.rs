@@ -87,7 +87,7 @@ fn count_live(run: &mut ReportSource<'_>) {
     let mut live: Vec<(usize, u64, &Flow)> = short
         .filter_map(|flow| match flow.member {
             Member::Short(group, index) => Some((group, index, flow)),
-            Member::Long(..) | Member::Requests(_) => None,
+            Member::Long(..) | Member::Requests(..) => None,
         })
         .collect();
     live.sort_unstable_by_key(|&(group, index, _)| (group, index));

@@ -16,7 +16,7 @@ use crate::member::Member;
 pub enum Stream {
     /// A long flow: its group, and its number in it.
     Long(usize, u64),
-    /// What carries the requests of an application: the group, and a number that no other flow of the kind has.
+    /// What carries the requests to a long flow: its group, and its number in it.
     Requests(usize, u64),
     /// A short flow: its group of traffic, and how many flows of it came before.
     Short(usize, u64),
@@ -151,10 +151,10 @@ pub enum Phase {
 
 impl Stream {
     /// The stream of this flow of the network.
-    pub(crate) fn of(member: Member, flow: u32) -> Self {
+    pub(crate) fn of(member: Member) -> Self {
         match member {
             Member::Long(group, index) => Self::Long(group, index),
-            Member::Requests(group) => Self::Requests(group, u64::from(flow)),
+            Member::Requests(group, index) => Self::Requests(group, index),
             Member::Short(group, index) => Self::Short(group, index),
         }
     }

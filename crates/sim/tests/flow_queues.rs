@@ -1,7 +1,11 @@
 //! What the sources of disciplines with a queue for each flow promise for a link with flows on it.
 
+use std::collections::BTreeSet;
+
 use crate::support;
 use crate::support::run;
+use crate::support::witness::{open, watched};
+use longfat_sim::Simulation;
 use longfat_sim::summary::Summary;
 
 /// A number of the bottleneck, forward.
@@ -264,4 +268,38 @@ fn turns_are_packets_or_bytes() {
         let rate = rates(&summary)[0];
         assert!((rate / large - 1.0).abs() < 0.05, "{queue}: {rate} of {large} Mbit/s");
     }
+}
+
+/// Requests, and what acknowledges responses, come from one host; responses, and what acknowledges requests, from the other.
+#[test]
+fn what_an_application_sends_travels_between_two_hosts() {
+    let (scenario, library) = watched(
+        r#"
+        duration = "5 s"
+        [link.bottleneck]
+        rate   = "20 Mbit/s"
+        delay  = "5 ms"
+        buffer = "100 packets"
+        [[flow]]
+        name    = "browsers"
+        control = "reno"
+        count   = 3
+        path    = ["bottleneck"]
+        rtt     = "30 ms"
+        application = { kind = "web", objects = 6, object = "20 kB", connections = 2, think = "100 ms" }
+        "#,
+    );
+    let mut simulation = Simulation::new(&scenario, false);
+    while simulation.advance(100_000) {}
+    let library = library.lock().expect("nobody panicked");
+    let [there, back] = [0, 1].map(|direction| {
+        let arrived = open(&library[direction]).arrived.clone();
+        let sources: BTreeSet<u32> = arrived.iter().map(|(_, (source, _))| *source).collect();
+        let flows: BTreeSet<(u32, u32)> = arrived.iter().map(|(_, flow)| *flow).collect();
+        assert_eq!(sources.len(), 1);
+        (sources.into_iter().next(), flows.len())
+    });
+    assert_ne!(there.0, back.0);
+    // Three browsers with two connections each; data and acknowledgments of each connection.
+    assert_eq!((there.1, back.1), (12, 12));
 }

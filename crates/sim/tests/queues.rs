@@ -5,7 +5,7 @@ use crate::support::run;
 use crate::support::witness::{open, watched};
 use longfat_sim::Simulation;
 use longfat_sim::summary::{FlowSummary, Summary};
-use longfat_units::{Span, Time};
+use longfat_units::{Ecn, Span, Time};
 
 /// A number of the bottleneck, forward.
 fn of(summary: &Summary, key: &str) -> f64 {
@@ -334,7 +334,7 @@ fn prague_and_cubic_share_a_dual_queue() {
             assert!((0.5..2.0).contains(&share), "{case}: {} has {share} of a quarter", flow.name);
         }
         let library = library.lock().expect("nobody panicked");
-        let waits = open(&library[0]).waits(0, Time::ZERO + Span::from_seconds(15));
+        let waits = open(&library[0]).waits(Ecn::Ect1, Time::ZERO + Span::from_seconds(15));
         let most = waits[waits.len() * 99 / 100];
         assert!(most < Span::from_millis(1), "{case}: {most} at the 99th percentile");
         let classic = 1e3 * cubic[0].queueing_delay_mean_s;

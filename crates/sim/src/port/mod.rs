@@ -24,6 +24,7 @@ pub(crate) use varying::{Variation, VaryingLine};
 
 use crate::cargo::Hold;
 use crate::explicit::Marker;
+use crate::member::Identity;
 use crate::packet::Packet;
 use stepwise::{Constant, Hands, Stepwise};
 use thinner::{Thinned, Thinner};
@@ -220,14 +221,14 @@ impl Port {
         }
     }
 
-    /// A packet arrives, and may be marked. `groups` holds the group of each flow.
+    /// A packet arrives, and may be marked. `identities` holds what queues know each flow by.
     #[expect(clippy::inline_always, reason = "once for data and once for acknowledgments")]
     #[inline(always)]
     pub(crate) fn arrive(
         &mut self,
         now: Time,
         packet: &mut Packet,
-        groups: &[u32],
+        identities: &[Identity],
         hold: &mut Hold,
     ) -> Arrived {
         match &mut self.server {
@@ -237,7 +238,7 @@ impl Port {
             Server::Attended(_) | Server::Stepwise(_) | Server::Varying(_) => {
                 // Only the copy's address is taken, so that the packet itself can stay in registers.
                 let mut copy = *packet;
-                let arrived = self.attend(now, &mut copy, groups, hold);
+                let arrived = self.attend(now, &mut copy, identities, hold);
                 packet.flags = copy.flags;
                 arrived
             }
@@ -251,7 +252,7 @@ impl Port {
         &mut self,
         now: Time,
         packet: &mut Packet,
-        groups: &[u32],
+        identities: &[Identity],
         hold: &mut Hold,
     ) -> Arrived {
         if let Server::Varying(varying) = &mut self.server {
@@ -275,12 +276,12 @@ impl Port {
                 arrived
             }
             Server::Stepwise(server) => {
-                let group = groups[packet.flow as usize];
+                let identity = identities[packet.flow as usize];
                 let line = Constant { transmitter: &mut self.transmitter, delay: self.delay };
-                server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold }).1
+                server.arrive(now, packet, identity, Hands { gate: &mut self.gate, line, hold }).1
             }
             Server::Varying(varying) => {
-                let group = groups[packet.flow as usize];
+                let identity = identities[packet.flow as usize];
                 let Varying { server, line, thinner } = &mut **varying;
                 if line.refuses(now, packet.bytes) {
                     self.gate.gauge.arrived(now);
@@ -299,7 +300,7 @@ impl Port {
                     Some(Thinned::Passes) | None => {}
                 }
                 let hands = Hands { gate: &mut self.gate, line, hold };
-                let (key, arrived) = server.arrive(now, packet, group, hands);
+                let (key, arrived) = server.arrive(now, packet, identity, hands);
                 if let Some(thinner) = thinner {
                     thinner.joined(packet.flow, key);
                 }
@@ -309,7 +310,12 @@ impl Port {
     }
 
     /// The acknowledgments that the link has held join its queue. As for [`Arrived::Waits`].
-    pub(crate) fn release(&mut self, now: Time, groups: &[u32], hold: &mut Hold) -> Option<Time> {
+    pub(crate) fn release(
+        &mut self,
+        now: Time,
+        identities: &[Identity],
+        hold: &mut Hold,
+    ) -> Option<Time> {
         let Server::Varying(varying) = &mut self.server else { return None };
         varying.tell(now, &mut self.marker);
         let Varying { server, line, thinner } = &mut **varying;
@@ -317,9 +323,9 @@ impl Port {
         let released = thinner.release();
         let mut departure = None;
         for packet in &released {
-            let group = groups[packet.flow as usize];
+            let identity = identities[packet.flow as usize];
             let hands = Hands { gate: &mut self.gate, line: &mut *line, hold };
-            if let (_, Arrived::Waits(Some(time))) = server.arrive(now, packet, group, hands) {
+            if let (_, Arrived::Waits(Some(time))) = server.arrive(now, packet, identity, hands) {
                 departure = Some(time);
             }
         }

@@ -7,6 +7,7 @@ use slab::Slab;
 
 use super::{Arrived, Departed, Fate, Gate, Transmitter};
 use crate::cargo::Hold;
+use crate::member::Identity;
 use crate::packet::Packet;
 
 /// The packets that are waiting, and the one in service.
@@ -81,17 +82,17 @@ impl Stepwise {
         Self { queue, waiting: Slab::new(), in_service: None, dropped: Vec::new() }
     }
 
-    /// `group` is the group of the packet's flow. Also returns the key under which [`Self::waiting`] finds it.
+    /// `identity` is what the queue knows the packet's flow by. Also returns the key under which [`Self::waiting`] finds it.
     pub(super) fn arrive<L: Line>(
         &mut self,
         now: Time,
         packet: &Packet,
-        group: u32,
+        identity: Identity,
         mut hands: Hands<'_, L>,
     ) -> (u32, Arrived) {
         hands.gate.gauge.arrived(now);
         self.queue.advance(now);
-        let item = item(self.waiting.insert(*packet) as u32, packet, group, now);
+        let item = item(self.waiting.insert(*packet) as u32, packet, identity, now);
         let (queue, mut desk) = self.desk(now, Some(item.id), &mut hands);
         queue.enqueue(now, item, &mut desk);
         if desk.arriving.is_some() {
@@ -182,14 +183,14 @@ impl Stepwise {
     }
 }
 
-/// What a queue sees of a packet. Each group of flows runs between two hosts of its own.
-fn item(id: u32, packet: &Packet, group: u32, now: Time) -> Item {
-    let back = u32::from(packet.is_ack());
+/// What a queue sees of a packet.
+fn item(id: u32, packet: &Packet, Identity { host, flow }: Identity, now: Time) -> Item {
+    let source = host ^ u32::from(packet.is_ack());
     Item {
         id,
-        flow: packet.flow,
-        source: 2 * group + back,
-        destination: 2 * group + 1 - back,
+        flow,
+        source,
+        destination: source ^ 1,
         rank: packet.rank(),
         ecn: packet.flags.ecn(),
         bytes: packet.size(),

@@ -12,9 +12,11 @@ use rand_core::Rng;
 
 use super::{Arrived, Gauge, Port, PortConfig, Rare};
 use crate::cargo::Hold;
+use crate::member::Identity;
 use crate::packet::{Flags, Packet};
 
 const DELAY: Span = Span::from_millis(3);
+const LONE: Identity = Identity { host: 0, flow: 0 };
 
 fn port(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Port {
     Port::new(config(rate, capacity, stepwise, end))
@@ -75,7 +77,7 @@ fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> S
             match port.arrive(
                 Time(at),
                 &mut packet(number as u64, bytes),
-                &[0],
+                &[LONE],
                 &mut Hold::default(),
             ) {
                 Arrived::Through(time) => Some(time),
@@ -115,7 +117,7 @@ fn step_through(port: &mut Port, arrivals: &[(u64, u32)], end: Time) -> Vec<Opti
     for (number, &(at, bytes)) in arrivals.iter().enumerate() {
         depart_until(port, &mut outcome, &mut departure, Time(at));
         if let Arrived::Waits(Some(first)) =
-            port.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default())
+            port.arrive(Time(at), &mut packet(number as u64, bytes), &[LONE], &mut Hold::default())
         {
             departure = Some(first);
         }
@@ -165,7 +167,7 @@ fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> 
             if number % 3 == 0 {
                 port.settle(Time(at));
             }
-            port.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default());
+            port.arrive(Time(at), &mut packet(number as u64, bytes), &[LONE], &mut Hold::default());
         }
     }
     port.settle(end);
@@ -241,7 +243,7 @@ fn a_link_keeps_its_rate_to_the_picosecond() {
     let mut last = Time::ZERO;
     for number in 0..1_000_000 {
         if let Arrived::Through(time) =
-            port.arrive(Time::ZERO, &mut packet(number, 1500), &[0], &mut Hold::default())
+            port.arrive(Time::ZERO, &mut packet(number, 1500), &[LONE], &mut Hold::default())
         {
             last = time;
         }
@@ -285,7 +287,7 @@ fn a_policy_sees_each_departure_at_its_time_and_how_many_wait() {
         } else {
             for (number, (at, bytes)) in arrivals.into_iter().enumerate() {
                 let mut packet = packet(number as u64, bytes);
-                port.arrive(Time(at), &mut packet, &[0], &mut Hold::default());
+                port.arrive(Time(at), &mut packet, &[LONE], &mut Hold::default());
             }
         }
         port.settle(end);
@@ -312,7 +314,7 @@ fn a_packet_is_corrupted_when_it_leaves() {
                 step_through(&mut port, &arrivals, end);
             } else {
                 let arrived =
-                    port.arrive(Time(0), &mut packet(0, 1500), &[0], &mut Hold::default());
+                    port.arrive(Time(0), &mut packet(0, 1500), &[LONE], &mut Hold::default());
                 assert!(matches!(arrived, Arrived::Corrupted(_)));
             }
             port.settle(end);
@@ -328,7 +330,7 @@ fn what_finds_a_link_idle_needs_no_place_in_its_buffer() {
     let mut port = port(Rate(12_000_000), capacity, false, end);
     let mut arrive = |millis: u64| {
         let at = Time(millis * 1_000_000_000);
-        port.arrive(at, &mut packet(0, 1500), &[0], &mut Hold::default())
+        port.arrive(at, &mut packet(0, 1500), &[LONE], &mut Hold::default())
     };
     assert!(matches!(arrive(0), Arrived::Through(_)));
     assert!(matches!(arrive(0), Arrived::Dropped));

@@ -102,7 +102,7 @@ impl Traced {
     /// The sender of a flow that begins now.
     pub(crate) fn new(member: Member, within: Within, now: Time) -> Self {
         let config = within!(&within, sender => sender.config());
-        let stream = Stream::of(member, config.flow);
+        let stream = Stream::of(member);
         let detailed = config.traced == Tracing::InDetail;
         let packet = Bytes(u64::from(config.bytes));
         let begun = Begun {

@@ -235,8 +235,8 @@ impl Simulation {
     pub fn trace(&mut self, detail: bool, chosen: impl Fn(Stream) -> bool) {
         debug_assert!(self.events == 0, "what has happened is not traced");
         let tracing = if detail { Tracing::InDetail } else { Tracing::Packets };
-        for (index, flow) in self.network.flows.iter_mut().enumerate() {
-            if chosen(Stream::of(flow.member, index as u32)) {
+        for flow in &mut self.network.flows {
+            if chosen(Stream::of(flow.member)) {
                 flow.source.set_tracing(tracing);
             }
         }

@@ -316,8 +316,8 @@ impl Simulation {
                     *time = Time::NEVER;
                     continue;
                 }
-                let Network { ports, groups, .. } = &mut self.network;
-                match ports[port].arrive(*time, packet, groups, &mut self.hold) {
+                let Network { ports, identities, .. } = &mut self.network;
+                match ports[port].arrive(*time, packet, identities, &mut self.hold) {
                     Arrived::Through(at) => *time = at,
                     Arrived::Corrupted(at) => {
                         self.destroy(packet);

@@ -21,8 +21,8 @@ impl Simulation {
         port: usize,
         mut packet: Packet,
     ) {
-        let Network { ports, groups, .. } = &mut self.network;
-        match ports[port].arrive(now, &mut packet, groups, &mut self.hold) {
+        let Network { ports, identities, .. } = &mut self.network;
+        match ports[port].arrive(now, &mut packet, identities, &mut self.hold) {
             Arrived::Through(time) => self.cross::<ACK>(port, time, packet),
             other => self.stay(now, port, packet, other),
         }
@@ -51,8 +51,8 @@ impl Simulation {
 
     /// The acknowledgments that a link has held join its queue.
     pub(super) fn release(&mut self, port: usize) {
-        let Network { ports, groups, .. } = &mut self.network;
-        let departure = ports[port].release(self.now, groups, &mut self.hold);
+        let Network { ports, identities, .. } = &mut self.network;
+        let departure = ports[port].release(self.now, identities, &mut self.hold);
         if let Some(departure) = departure {
             self.heads.add(self.network.departure_slot(port), departure);
         }

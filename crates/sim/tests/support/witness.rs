@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use longfat_queue::{Built, Capacity, Discipline, Host, Item, PacketQueue, Probe};
 use longfat_scenario::Catalogue;
 use longfat_sim::Scenario;
-use longfat_units::{Bytes, Rate, RouterHeader, Span, Time};
+use longfat_units::{Bytes, Ecn, Rate, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 /// What happened at one queue.
@@ -17,15 +17,15 @@ pub(crate) struct Book {
     waiting: BTreeMap<u32, Item>,
     /// Those that no longer do: when each came and went, and how much it held of the buffer.
     gone: Vec<Stay>,
-    /// When packets arrived, and the flow of each.
-    pub(crate) arrived: Vec<(Time, u32)>,
+    /// When packets arrived, and the source and the flow of each.
+    pub(crate) arrived: Vec<(Time, (u32, u32))>,
     pub(crate) dropped: Vec<Time>,
     pub(crate) marked: Vec<Time>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Stay {
-    flow: u32,
+    ecn: Ecn,
     came: Time,
     went: Time,
     held: u64,
@@ -52,8 +52,8 @@ impl Book {
 
     fn went(&mut self, now: Time, id: u32) {
         let item = self.waiting.remove(&id).expect("what goes has come");
-        let (flow, held) = (item.flow, self.held(item.bytes));
-        let stay = Stay { flow, came: item.arrived, went: now, held };
+        let (ecn, held) = (item.ecn, self.held(item.bytes));
+        let stay = Stay { ecn, came: item.arrived, went: now, held };
         self.gone.push(stay);
     }
 
@@ -62,8 +62,8 @@ impl Book {
     /// waiting when it began had still to wait.
     pub(crate) fn area(&self, from: Time, end: Time) -> (u128, u128) {
         let still = |item: &Item| {
-            let (flow, held) = (item.flow, self.held(item.bytes));
-            Stay { flow, came: item.arrived, went: end, held }
+            let (ecn, held) = (item.ecn, self.held(item.bytes));
+            Stay { ecn, came: item.arrived, went: end, held }
         };
         let stays = self.gone.iter().copied().chain(self.waiting.values().map(still));
         let (mut waits, mut edge) = (0, 0);
@@ -74,9 +74,9 @@ impl Book {
         (waits, edge)
     }
 
-    /// How long the packets of this flow waited that came since `from`, from the shortest time to the longest.
-    pub(crate) fn waits(&self, flow: u32, from: Time) -> Vec<Span> {
-        let stays = self.gone.iter().filter(|stay| stay.flow == flow && stay.came >= from);
+    /// How long the packets waited that came like this since `from`, from the shortest time to the longest.
+    pub(crate) fn waits(&self, ecn: Ecn, from: Time) -> Vec<Span> {
+        let stays = self.gone.iter().filter(|stay| stay.ecn == ecn && stay.came >= from);
         let mut waits: Vec<_> = stays.map(|stay| stay.went - stay.came).collect();
         waits.sort_unstable();
         waits
@@ -108,7 +108,7 @@ struct Witness {
 impl PacketQueue for Witness {
     fn enqueue(&mut self, now: Time, item: Item, host: &mut dyn Host) {
         let mut book = open(&self.book);
-        book.arrived.push((now, item.flow));
+        book.arrived.push((now, (item.source, item.flow)));
         book.waiting.insert(item.id, item);
         self.queue.enqueue(now, item, &mut Ear { now, host, book });
     }

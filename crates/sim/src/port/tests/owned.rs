@@ -6,8 +6,9 @@ use longfat_queue::{Backlog, Built, Capacity, Host, Item, Line, PacketQueue, Sit
 use longfat_units::{Bytes, Ecn, Rate, Span, Time, parameter};
 use proptest::prelude::*;
 
-use super::{MEGABYTE, config, packet};
+use super::{LONE, MEGABYTE, config, packet};
 use crate::cargo::Hold;
+use crate::member::Identity;
 use crate::packet::{Flags, Packet};
 use crate::port::{Arrived, Port, PortConfig};
 
@@ -75,7 +76,7 @@ proptest! {
                 departure = departed.next;
             }
             let mut arriving = Packet { detail: rank, ..packet(number as u64, bytes) };
-            match port.arrive(now, &mut arriving, &[0], &mut Hold::default()) {
+            match port.arrive(now, &mut arriving, &[LONE], &mut Hold::default()) {
                 Arrived::Waits(first) => departure = first.or(departure),
                 other => prop_assert!(false, "{other:?}"),
             }
@@ -218,7 +219,7 @@ proptest! {
                 departure = depart(&mut port, at, &mut gone);
             }
             let flags = Flags::default().with_ecn(ecn);
-            match port.arrive(now, &mut Packet { flags, ..packet(number, bytes) }, &[0], &mut Hold::default()) {
+            match port.arrive(now, &mut Packet { flags, ..packet(number, bytes) }, &[LONE], &mut Hold::default()) {
                 Arrived::Waits(first) => departure = first.or(departure),
                 other => prop_assert!(false, "{other:?}"),
             }
@@ -266,15 +267,16 @@ fn a_queue_knows_flows_and_hosts() {
         queue: Built::Own(Box::new(notes)),
         ..config(MEGABYTE, Capacity::Unbounded, false, Time::NEVER)
     });
+    let identities = [(6, 0), (6, 4), (9, 5)].map(|(host, flow)| Identity { host, flow });
     for flow in 0..3 {
         for flags in [Flags::default().with_ecn(Ecn::Ect1), Flags::ACK] {
             let mut packet = Packet { flow, flags, detail: 9, ..packet(0, 40) };
-            port.arrive(Time(5), &mut packet, &[0, 0, 4], &mut Hold::default());
+            port.arrive(Time(5), &mut packet, &identities, &mut Hold::default());
         }
     }
     let seen = seen.lock().expect("nothing else holds it");
     let ends: Vec<_> = seen.iter().map(|item| (item.flow, item.source, item.destination)).collect();
-    assert_eq!(ends, [(0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 0), (2, 8, 9), (2, 9, 8)]);
+    assert_eq!(ends, [(0, 6, 7), (0, 7, 6), (4, 6, 7), (4, 7, 6), (5, 9, 8), (5, 8, 9)]);
     let (data, ack) = (seen[0], seen[1]);
     assert_eq!((data.ecn, data.rank, data.bytes), (Ecn::Ect1, 9, Bytes(40)));
     assert_eq!((ack.ecn, ack.rank, ack.arrived), (Ecn::NotEct, 0, Time(5)));
