@@ -1,18 +1,24 @@
 """Processes that were forked: what they lack of the one that they are a copy of.
 
 A fork has only the thread that made it. polars works in threads of its own, which it makes when it first needs
-them; a fork of a process that has used it waits for them for ever.
+them; a fork of a process that has used it waits for them for ever. Locks that other threads held stay locked.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from longfat.errors import ForkError
 
-_HOME = os.getpid()
-"""The process that imported longfat."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HOME = None if "polars" in sys.modules else os.getpid()
+"""The process that imported longfat, if nobody can have used polars in it, or in one that it is a fork of."""
 
 _PATIENCE_S = 5.0
 """What takes a thousandth of a second where there are threads."""
@@ -20,8 +26,27 @@ _PATIENCE_S = 5.0
 _found: dict[int, bool] = {}
 
 
+class Turns:
+    """What threads do one at a time, as often as the same one likes; in a fork nobody's turn lasts."""
+
+    def __init__(self) -> None:
+        """It is nobody's turn."""
+        self._end_all()
+        if hasattr(os, "register_at_fork"):  # where there are forks
+            os.register_at_fork(after_in_child=self._end_all)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """The block is a turn: it begins when that of another thread has ended."""
+        with self._lock:
+            yield
+
+    def _end_all(self) -> None:
+        self._lock = threading.RLock()
+
+
 def has_threads() -> bool:
-    """Whether polars can work in this process. A fork tries it once, and waits some seconds if it cannot."""
+    """Whether polars can work in this process. What may be a fork tries it once, for some seconds at most."""
     here = os.getpid()
     if here == _HOME:
         return True

@@ -414,29 +414,3 @@ def test_a_signal_right_after_a_folder_was_made_leaves_none(
     with pytest.raises(KeyboardInterrupt), ResultFolder("outer/inner/result", RUN):
         pass
     assert not list(own_folder.iterdir())
-
-
-FORKED = """\
-import os, signal, sys, time
-from pathlib import Path
-from longfat.results._folder import RUN, ResultFolder
-from longfat.results._workshop import Workshop
-
-with Workshop(Path("first").absolute()) as workshop, workshop.alone():
-    child = os.fork()
-    if child == 0:
-        time.sleep(60)
-        os._exit(0)
-before = time.monotonic()
-with ResultFolder("second", RUN) as folder:
-    folder.commit()
-os.kill(child, signal.SIGKILL)
-print(time.monotonic() - before)
-"""
-
-
-def test_a_process_that_was_forked_meanwhile_keeps_nobody_out(own_folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FORKED], capture_output=True, text=True, check=True, cwd=own_folder
-    )
-    assert float(done.stdout) < 5

@@ -131,56 +131,6 @@ def test_the_dry_run_tells_and_runs_nothing(file: Path, longfat: Command) -> Non
     assert set(told) == {"points", "runs", "known", "seconds", "bytes"}
 
 
-FORKING = """\
-import json, os, sys
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-import longfat
-import longfat.plot  # not while a fork is made
-from longfat.errors import ForkError
-from support import SMALL
-
-run = longfat.run(SMALL)
-run.flow_series.to_polars().sort("window")  # which makes the threads of polars
-
-def fails(name):
-    try:
-        {
-            "save": lambda: run.save("saved"),
-            "plot": run.plot,
-            "study": lambda: longfat.study(asked, out="other"),
-            "rows": lambda: known.rows,
-            "table": lambda: known.table(),
-            "picture": lambda: known.plot(),
-            "page": run._repr_html_,
-        }[name]()
-    except ForkError as error:
-        return "spawn" in str(error)
-
-names = ["save", "plot", "study", "rows", "table", "picture", "page"]
-asked = {"scenario": "small.toml", "seeds": 2, "vary": {"flow.forward.control": ["reno", "exp"]}}
-known = longfat.study(asked, out="known")
-with ProcessPoolExecutor(2, get_context("fork")) as executor:
-    done = longfat.study(asked, out="here", executor=executor)
-    print(json.dumps([done.runs, done.failed, all(executor.map(fails, names))]))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
-def test_a_fork_of_what_has_used_tables_waits_for_nobody(small: Path) -> None:
-    told = subprocess.run(
-        [sys.executable, "-c", FORKING],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
-        cwd=small.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert json.loads(told.stdout) == [4, 0, True]
-    assert study("here/study.toml", out="here").known == 4
-
-
 def test_a_folder_stands_for_the_study_in_it(file: Path, longfat: Command) -> None:
     first = study(file)
     before = digest(first.folder)

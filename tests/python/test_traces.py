@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import struct
 import subprocess
-import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -20,6 +17,7 @@ from longfat.errors import TraceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from support import Command
 
@@ -435,30 +433,3 @@ def test_what_to_trace_is_refused_without_a_trace(asked: dict[str, Any]) -> None
     """As the command line refuses it: it was ignored."""
     with pytest.raises(TraceError, match="ask for a trace with `pcap` or `qlog`"):
         package.run(LOSSY, **asked)
-
-
-FORKED = """\
-import os, sys
-import longfat
-from support import SMALL
-run = longfat.run(SMALL, pcap=True)
-child = os.fork()
-if child == 0:
-    sys.exit(0)
-os.waitpid(child, 0)
-(file,) = run.traces.files
-print(file)
-"""
-
-
-def test_a_fork_takes_no_traces_along() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FORKED],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    # It was there for the process that made it, and has gone with it.
-    assert done.stdout.strip().endswith("trace.pcapng")
-    assert not Path(done.stdout.strip()).exists()

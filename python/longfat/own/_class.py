@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-import threading
 from collections.abc import Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from longfat._fork import Turns
 from longfat._longfat import (
     Adjustment,
     Congestion,
@@ -157,7 +157,7 @@ class Controller(ControllerBase):
         _check_beginning(cls)
         _check_methods(cls, name)
         key = (cls, name, digest(cls))
-        with _making:
+        with _making.one():
             if key not in _handles:
                 given = [_parameter(name, key, each) for key, each in _parameters(cls).items()]
                 _handles[key] = class_controller(cls, name, given, key[2])
@@ -165,7 +165,7 @@ class Controller(ControllerBase):
 
 
 _handles: dict[tuple[type, str, str], Own] = {}
-_making = threading.Lock()
+_making = Turns()
 
 
 def _check_beginning(cls: type) -> None:
@@ -287,14 +287,14 @@ def digest(cls: type) -> str:
     return digest_of(sys.version, told, objects=True)
 
 
-_sending = threading.RLock()
+_sending = Turns()
 """One at a time: others would find the digests of each other."""
 
 
 @contextmanager
 def labelled(classes: Sequence[object]) -> Iterator[None]:
     """While the block sends classes to another process, they carry their digests, which need their files."""
-    with _sending:
+    with _sending.one():
         mine = {
             each: digest(each)
             for each in classes

@@ -7,13 +7,13 @@ import importlib
 import importlib.util
 import pickle
 import sys
-import threading
 import traceback
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from longfat._fork import Turns
 from longfat._longfat import Own, load_library
 from longfat.foreign import shown
 from longfat.own._class import labelled
@@ -220,7 +220,7 @@ def entry_of(path: str | Path, name: str, kind: Kind | None = None) -> Own:
 
 _modules: dict[tuple[str, str], tuple[ModuleType, dict[Path, bytes]]] = {}
 """The files that were run, by their place and content, with the files beside them that they have imported."""
-_loading = threading.RLock()
+_loading = Turns()
 
 
 def _from_python(place: str, kind: Kind) -> Own:
@@ -228,7 +228,7 @@ def _from_python(place: str, kind: Kind) -> Own:
     if not name.isidentifier():
         message = "write a module and a name in it, such as `rules.py:gentle`"
         raise ValueError(message)
-    with _loading:
+    with _loading.one():
         module = _loaded(Path(path)) if path.endswith(".py") else _imported(path)
     try:
         found = getattr(module, name)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from longfat._fork import Turns
 from longfat.foreign import shown
 from longfat.own._compile import Compiler, Parameter, code_digest, parameter
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
-_one_at_a_time = threading.RLock()
+_compiling = Turns()
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Compiled:
             ImportError: Numba is not installed.
             ValueError: It cannot be compiled.
         """
-        with _one_at_a_time:
+        with _compiling.one():
             if self._own is None:
                 self._own = self._compile()
             return self._own
