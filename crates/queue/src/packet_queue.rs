@@ -67,7 +67,8 @@ pub trait Host {
 pub struct Item {
     /// The host's number for it: no two waiting packets share one.
     pub id: u32,
-    /// Its flow. Packets of one connection going the same way share this number and both hosts.
+    /// Its flow, by a number that no other one between the same two hosts has. Packets of one connection going the same way
+    /// share it and both hosts.
     pub flow: u32,
     /// The host that sent it.
     pub source: u32,
