@@ -266,3 +266,15 @@ fn xcp_divides_among_those_it_has_seen() {
     assert!((path.price[0] + 0.36).abs() < 1e-9, "{:?}", path.price);
     assert_eq!((path.rates[0][4], path.price[4]), (0.0, 0.0));
 }
+
+/// A lone flow that starts at 20 ms hears of the router from 150 ms on; in binary numbers 0.02 + 0.13 - 0.13 is less than 0.02,
+/// when nobody was there. Of the 900 to spare α = 0.4 are given, 360 per round trip; 65 ms later it has half of them.
+#[test]
+fn xcp_has_seen_a_flow_from_its_first_packet_on() {
+    let (start, round_trip) = (0.02, 0.13);
+    assert!(start + round_trip - round_trip < start, "the case is about rounding");
+    let mut network = link(Scheme::XCP, 1000.0, &[(round_trip, 100.0)]);
+    network.flows[0].start = start;
+    let path = network.solve(0.215, 0.215).expect("it can be solved");
+    assert!((path.rates[0][1] - 280.0).abs() < 0.01, "{:?}", path.rates[0]);
+}
