@@ -546,9 +546,14 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Does the link have capacity to spare, and no price? The product of the two is what the barrier has left.
+/// What the barrier may leave of the product of a price and the share of capacity to spare: far more than
+/// [`LAST_BARRIER`], far less than any price that a window answers.
+const LEFT: f64 = 1e-15;
+
+/// Does the link have capacity to spare, and no price? The product of the two is what the barrier has left; where it is
+/// more, the search has stopped halfway, as at a jump of what flows ask for.
 fn is_free(open: f64, z: f64) -> bool {
-    open > 0.0 && z < 1e-3 * open
+    open > 0.0 && z < 1e-3 * open && z * open < LEFT
 }
 
 /// A level that no link reaches: a price of 1.

@@ -253,6 +253,17 @@ fn of_several_answers_none_is_given() {
     assert_near(within.flows[0].window, 171.46, 1e-4, "the one below the bound");
 }
 
+/// LTCP asks for up to 50 segments at prices of 2/50² = 8e-4 and more, and for at least √(2/(0.15 · 8e-4)) = 129 below. A link
+/// of 80 that loses 5e-4 by itself has too little room for the one and room to spare for the other: 50 are no answer, since
+/// with 30 to spare it would charge the 3e-4 that keep the window there.
+#[test]
+fn no_link_with_room_charges_what_holds_a_window_at_a_jump() {
+    let mut link = link(80.0, Price::Overflow);
+    link.loss = 5e-4;
+    let refused = equilibrium(&single(link, vec![flow(law("ltcp", &[]), SECOND)], 10.0));
+    assert!(matches!(refused, Err(FluidError::NotFound { .. })), "{refused:?}");
+}
+
 /// Caini and Firrincieli: windows in proportion to the round trip, so equal rates; for Reno equal windows.
 #[test]
 fn hybla_gives_every_round_trip_the_same_rate() {
