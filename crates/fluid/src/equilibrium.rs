@@ -293,7 +293,7 @@ impl<'a> Search<'a> {
         let mut chances = Chances { marks: 0.0, losses: plan.loss };
         let mut rtt = plan.rtt;
         for &(link, _) in &plan.hops {
-            if self.plan.links[link].marks() {
+            if plan.is_marked_by(&self.plan.links[link]) {
                 chances.marks += links[link].price;
             } else {
                 chances.losses += links[link].price;

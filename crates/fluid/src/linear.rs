@@ -220,7 +220,7 @@ fn chances(plan: &NetworkPlan, flow: &FlowPlan, rest: &Equilibrium) -> Chances {
     let mut chances = Chances { marks: 0.0, losses: flow.loss };
     for &(link, _) in &flow.hops {
         let price = rest.links[link].price;
-        if plan.links[link].marks() {
+        if flow.is_marked_by(&plan.links[link]) {
             chances.marks += price;
         } else {
             chances.losses += price;
@@ -271,7 +271,8 @@ pub(crate) fn linear_flow(
     let left = |point: &OperatingPoint| flow.kept(point, chances);
     let events = rate * (chances.marks + chances.losses);
     let hops = flow.hops.iter().filter_map(|&(link, lag)| {
-        let cause = if plan.links[link].marks() { Cause::Mark } else { Cause::Loss };
+        let marked = flow.is_marked_by(&plan.links[link]);
+        let cause = if marked { Cause::Mark } else { Cause::Loss };
         let share = flow.law().give_up(&flow.operating(&point), cause);
         index[link].map(|at| (at, lag, -answers * rate * share * point.window))
     });

@@ -226,7 +226,7 @@ impl<'a> NetworkEquations<'a> {
             Signal { losses: plan.loss, spare: plan.hears_of_spare, ..Signal::default() };
         let mut add = |link: usize, price: f64, load: f64| {
             let link = &self.plan.links[link];
-            if link.marks() {
+            if plan.is_marked_by(link) {
                 signal.marks += price;
             } else {
                 signal.losses += price;

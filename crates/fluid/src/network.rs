@@ -56,12 +56,14 @@ pub struct Spare {
 pub enum Price {
     /// The adaptive virtual queue as a fluid (Kunniyur and Srikant 2001): a virtual capacity C̃ that shrinks as long
     /// as the load exceeds the share γ of the capacity, C̃' = a (γ C - X), C̃ ≤ C, and p = (X - C̃)/X where positive.
-    /// Marks; no queue forms. It solves the problem of the papers exactly: X = γ C at every bottleneck.
+    /// No queue forms. It solves the problem of the papers exactly: X = γ C at every bottleneck.
     Avq {
         /// γ, the share of the capacity to be used.
         utilisation: f64,
         /// a, per second.
         adaptation: f64,
+        /// Packets are marked, not dropped.
+        marks: bool,
     },
     /// Drop tail: the queue grows by X - C, and what does not fit into a full buffer is lost, p = (X - C)/X.
     Overflow,
@@ -102,6 +104,8 @@ pub struct FluidFlow {
     pub rtt: Span,
     /// Size of its packets.
     pub packet: Bytes,
+    /// Can its packets carry marks? If not, those that a link would mark are lost.
+    pub ecn: bool,
     /// When it starts.
     pub start: Span,
     /// When it stops; `None`: never.

@@ -132,11 +132,10 @@ impl LinkPlan {
             .is_some_and(|spare| (before || spare.overwrites) && load < spare.below * self.capacity)
     }
 
-    /// Does a congested packet survive, with a mark?
+    /// Does a congested packet survive, with a mark, if it can carry one?
     pub(crate) fn marks(&self) -> bool {
         match self.price {
-            Price::Avq { .. } => true,
-            Price::Red(RedPrice { marks, .. }) => marks,
+            Price::Avq { marks, .. } | Price::Red(RedPrice { marks, .. }) => marks,
             Price::Overflow | Price::Loss => false,
         }
     }
@@ -163,6 +162,11 @@ fn span(seconds: f64) -> Span {
 impl FlowPlan {
     pub(crate) fn law(&self) -> &dyn WindowLaw {
         &*self.flow.law
+    }
+
+    /// Do its packets survive the congestion of this link, with a mark?
+    pub(crate) fn is_marked_by(&self, link: &LinkPlan) -> bool {
+        self.flow.ecn && link.marks()
     }
 
     /// The argument of the law's formulas.
@@ -247,7 +251,7 @@ pub(crate) fn link_slope(link: &LinkPlan, load: f64, state: &[f64], slope: &mut 
     };
     match link.price {
         Price::Loss => {}
-        Price::Avq { utilisation, adaptation } => {
+        Price::Avq { utilisation, adaptation, .. } => {
             let change = adaptation * (utilisation - load / link.capacity);
             let stays = (state[0] >= 1.0 && change > 0.0) || (state[0] <= 0.0 && change < 0.0);
             slope[0] = if stays { 0.0 } else { change };
@@ -382,6 +386,7 @@ mod tests {
             route: vec![0, 1, 2, 3],
             rtt: Span::from_seconds(rtt),
             packet: Bytes(100),
+            ecn: true,
             start: Span::from_seconds(10),
             stop: Some(Span::from_seconds(20)),
             initial_window: Segments(4.0),
@@ -458,7 +463,7 @@ mod tests {
     /// At 125 bit/s a fifth is too much, and half with a virtual capacity of 62.5.
     #[test]
     fn prices_are_the_share_of_what_does_not_fit() {
-        let avq = link(Price::Avq { utilisation: 0.9, adaptation: 0.5 });
+        let avq = link(Price::Avq { utilisation: 0.9, adaptation: 0.5, marks: true });
         near(price(&avq, 125.0, &[1.0]), 0.2);
         near(price(&avq, 125.0, &[0.625]), 0.5);
         near(price(&avq, 50.0, &[0.625]), 0.0);
@@ -474,9 +479,10 @@ mod tests {
 
     #[test]
     fn virtual_queues_and_red_mark_and_full_buffers_lose() {
-        let avq = Price::Avq { utilisation: 1.0, adaptation: 0.5 };
+        let avq = |marks| Price::Avq { utilisation: 1.0, adaptation: 0.5, marks };
         for (price, marks) in [
-            (avq, true),
+            (avq(true), true),
+            (avq(false), false),
             (red(true), true),
             (red(false), false),
             (Price::Overflow, false),
@@ -516,7 +522,7 @@ mod tests {
     /// Half of what 0.75 of the capacity leaves, per second, between nothing and all of it.
     #[test]
     fn a_virtual_capacity_adapts_between_its_bounds() {
-        let avq = link(Price::Avq { utilisation: 0.75, adaptation: 0.5 });
+        let avq = link(Price::Avq { utilisation: 0.75, adaptation: 0.5, marks: true });
         for (load, capacity, slope) in [
             (100.0, 0.5, -0.125),
             (50.0, 0.5, 0.125),

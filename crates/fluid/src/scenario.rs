@@ -182,6 +182,7 @@ impl FluidSetup {
                 route: route.clone(),
                 rtt: *rtt,
                 packet: transport.packet,
+                ecn: transport.ecn.is_capable(),
                 start: *start,
                 stop: group.stop,
                 initial_window: Segments(transport.initial_window),
@@ -293,6 +294,7 @@ fn price(
             Price::Avq {
                 utilisation: own("utilisation").unwrap_or(1.0),
                 adaptation: own("alpha").unwrap_or(ADAPTATION / rtt),
+                marks: queue.kind() != "avq" || queue.settings.flag("ecn"),
             }
         }
         Pricing::Overflow => Price::Overflow,

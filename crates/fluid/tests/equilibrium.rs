@@ -2,6 +2,7 @@
 //! too, in `tests/python/test_fluid_theorem.py`.
 
 use crate::support::{AVQ, assert_near, flow, formulas, law, link, mean_field, single};
+use longfat_control::Cause;
 use longfat_fluid::{
     Equilibrium, FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, averaging,
     equilibrium,
@@ -160,7 +161,7 @@ fn integration_leads_to_the_equilibrium() {
         let mut network = random(&mut shapes, 3, 8, &names, 500.0);
         network.duration = Span::from_seconds(300);
         for link in &mut network.links {
-            link.price = Price::Avq { utilisation: 0.98, adaptation: 5.0 };
+            link.price = Price::Avq { utilisation: 0.98, adaptation: 5.0, marks: true };
         }
         let rest = settled(&network);
         let path = mean_field(&network, 0.0);
@@ -262,6 +263,34 @@ fn no_link_with_room_charges_what_holds_a_window_at_a_jump() {
     link.loss = 5e-4;
     let refused = equilibrium(&single(link, vec![flow(law("ltcp", &[]), SECOND)], 10.0));
     assert!(matches!(refused, Err(FluidError::NotFound { .. })), "{refused:?}");
+}
+
+/// 1/w = p s w, where a mark takes s = 1/8 of the window and a loss 1/2: a flow whose packets can carry marks has twice the
+/// window of one whose packets cannot. Where the link drops instead of marking both have the same.
+#[test]
+fn packets_that_cannot_carry_marks_are_lost() {
+    let share = |cause| if cause == Cause::Mark { 0.125 } else { 0.5 };
+    let windows = |price: Price| {
+        let mut flows = vec![flow(formulas(|at| 1.0 / at.window.0, share), SECOND); 2];
+        flows[0].ecn = false;
+        let network = single(link(30.0, price), flows, 600.0);
+        let rest = settled(&network).flows.into_iter().map(|flow| flow.window);
+        let solved = mean_field(&network, 0.0);
+        let last = solved.flows.iter().map(|flow| flow.window[600]);
+        rest.zip(last).collect::<Vec<(f64, f64)>>()
+    };
+    let red = |marks| {
+        let (min, max, max_p) = (0.1, 0.3, 0.1);
+        Price::Red(RedPrice { min, max, max_p, gentle: true, averaging: 0.5, marks })
+    };
+    let avq = |marks| Price::Avq { utilisation: 1.0, adaptation: 0.05, marks };
+    for (marking, dropping) in [(avq(true), avq(false)), (red(true), red(false))] {
+        let (some, none) = (windows(marking), windows(dropping));
+        assert_near(some[1].0 / some[0].0, 2.0, 1e-5, "at rest, where it marks");
+        assert_near(some[1].1 / some[0].1, 2.0, 1e-3, "in time, where it marks");
+        assert_near(none[1].0 / none[0].0, 1.0, 1e-9, "at rest, where it drops");
+        assert_near(none[1].1 / none[0].1, 1.0, 1e-9, "in time, where it drops");
+    }
 }
 
 /// Caini and Firrincieli: windows in proportion to the round trip, so equal rates; for Reno equal windows.

@@ -116,7 +116,7 @@ fn slow_start_ends_once_for_a_law_that_answers_every_mark() {
 
 /// Ten times what a link carries, so that every packet is marked: 100 segments of a round trip of 1 s.
 fn all_marked(law: Box<dyn WindowLaw>, loss: f64, seconds: f64) -> FluidNetwork {
-    let price = Price::Avq { utilisation: 1.0, adaptation: 5.0 };
+    let price = Price::Avq { utilisation: 1.0, adaptation: 5.0, marks: true };
     let mut link = link(10.0, price);
     link.loss = loss;
     let mut flow = flow(law, SECOND);

@@ -34,7 +34,7 @@ fn flows_that_are_alike_end_their_slow_start_together() {
     let (wide, narrow) = (Rate(1_000_000_000), Rate(100_000_000));
     for (rate, rtt) in [(narrow, Span::from_millis(40)), (wide, Span::from_millis(2))] {
         let adaptation = 0.5 / rtt.seconds();
-        for price in [Price::Avq { utilisation: 1.0, adaptation }, Price::Overflow] {
+        for price in [Price::Avq { utilisation: 1.0, adaptation, marks: true }, Price::Overflow] {
             for delay in [0.0, 1.0] {
                 let network = twins("reno", rate, rtt, price);
                 let path = mean_field(&network, delay);
@@ -141,7 +141,7 @@ fn a_law_that_gives_no_number_is_an_error_with_its_flow_and_time() {
 /// it there overshoots by a hair.
 #[test]
 fn no_price_is_above_one() {
-    let price = Price::Avq { utilisation: 1.0, adaptation: 5.0 };
+    let price = Price::Avq { utilisation: 1.0, adaptation: 5.0, marks: true };
     let flows = vec![flow(law("reno", &[]), Span::from_seconds(1))];
     let network = single(link(0.5, price), flows, 5.0);
     let sample = Span::from_millis(2);

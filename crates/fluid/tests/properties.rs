@@ -33,6 +33,7 @@ struct RandomGroup {
     slow_start: SlowStart,
     max_window: Option<u64>,
     packet: u64,
+    ecn: bool,
 }
 
 /// A number between two others, evenly spread over the decades between them.
@@ -42,7 +43,11 @@ fn decades(from: f64, to: f64) -> impl Strategy<Value = f64> {
 
 fn price(round_trip: f64, buffer: f64) -> impl Strategy<Value = Price> {
     let avq = (select(vec![1.0, 0.95]), select(vec![0.5 / round_trip, 0.5, 5.0]));
-    let avq = avq.prop_map(|(utilisation, adaptation)| Price::Avq { utilisation, adaptation });
+    let avq = avq.prop_map(|(utilisation, adaptation)| Price::Avq {
+        utilisation,
+        adaptation,
+        marks: true,
+    });
     let red = (select(vec![0.02, 0.1, 1.0]), any::<bool>(), decades(0.01, 10.0), any::<bool>());
     let red = red.prop_map(move |(max_p, gentle, averaging, marks)| {
         let (min, max) = (0.1 * buffer, 0.5 * buffer);
@@ -81,11 +86,11 @@ fn group() -> impl Strategy<Value = RandomGroup> {
         of(select(vec![1.0, 30.0])),
         select(vec![SlowStart::Standard, SlowStart::Limited]),
         of(Just(50)),
-        select(vec![576, 1500, 9000]),
+        (select(vec![576, 1500, 9000]), any::<bool>()),
     );
     (what, when, sender).prop_map(
         |((count, law, ends, alike), (round_trips, start, stop), sender)| {
-            let (initial_window, initial_threshold, slow_start, max_window, packet) = sender;
+            let (initial_window, initial_threshold, slow_start, max_window, (packet, ecn)) = sender;
             RandomGroup {
                 count,
                 law,
@@ -99,6 +104,7 @@ fn group() -> impl Strategy<Value = RandomGroup> {
                 slow_start,
                 max_window,
                 packet,
+                ecn,
             }
         },
     )
@@ -154,6 +160,7 @@ fn flows(
             route: (a.min(b)..=a.max(b)).collect(),
             rtt: Span::from_seconds_f64(group.round_trips * stretch * trip),
             packet: Bytes(group.packet),
+            ecn: group.ecn,
             start: Span::from_seconds_f64(group.start * duration),
             stop: group.stop.map(|stop| Span::from_seconds_f64(stop * duration)),
             initial_window: Segments(group.initial_window),

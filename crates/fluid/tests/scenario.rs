@@ -94,7 +94,7 @@ fn prices_are_those_of_the_queues_or_the_usual_ones() {
         let setup = FluidSetup::of(&scenario(TWO_LINKS, &[]), pricing)?;
         Ok(setup.network.links.iter().map(|link| link.price).collect())
     };
-    let avq = |utilisation, adaptation| Price::Avq { utilisation, adaptation };
+    let avq = |utilisation, adaptation| Price::Avq { utilisation, adaptation, marks: true };
     // Half per mean round trip of 60 ms where the link has no virtual queue.
     assert_eq!(
         prices(Pricing::Avq),
@@ -459,11 +459,31 @@ fn red_has_the_settings_of_its_queue() {
 }
 
 /// PIE has an `alpha` too, which is none of a virtual queue's.
+/// Packets are lost where the queue does not mark, and where they cannot carry marks.
+#[test]
+fn marks_need_a_queue_and_packets_for_them() {
+    let setup = |overrides: &[&str]| {
+        FluidSetup::of(&scenario(TWO_LINKS, overrides), Pricing::Queue).expect("it is right")
+    };
+    let able = |setup: &FluidSetup| setup.network.flows.iter().map(|it| it.ecn).collect::<Vec<_>>();
+    let marking = |setup: &FluidSetup| {
+        let marks = |price| matches!(price, Price::Avq { marks: true, .. });
+        marks(setup.network.links[1].price)
+    };
+    let usual = setup(&[]);
+    assert_eq!((able(&usual), marking(&usual)), (vec![true; 3], true));
+    let old = setup(&["flow.there.ecn=false"]);
+    assert_eq!((able(&old), marking(&old)), (vec![false, false, true], true));
+    let queue = r#"link.far.queue={ kind = "avq", ecn = false }"#;
+    let dropping = setup(&[queue]);
+    assert_eq!((able(&dropping), marking(&dropping)), (vec![true; 3], false));
+}
+
 #[test]
 fn a_virtual_queue_that_stands_in_has_the_usual_parameters() {
     let scenario = scenario(TWO_LINKS, &["link.far.queue=pie"]);
     let setup = FluidSetup::of(&scenario, Pricing::Queue).expect("it is right");
-    let usual = Price::Avq { utilisation: 1.0, adaptation: 0.5 / 0.06 };
+    let usual = Price::Avq { utilisation: 1.0, adaptation: 0.5 / 0.06, marks: true };
     assert_eq!(setup.network.links[1].price, usual);
 }
 

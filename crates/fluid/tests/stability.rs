@@ -137,7 +137,7 @@ fn two_links_and_three_round_trips_agree_with_the_equations() {
             flow
         })
         .collect();
-    let price = Price::Avq { utilisation: 1.0, adaptation: 0.2 };
+    let price = Price::Avq { utilisation: 1.0, adaptation: 0.2, marks: true };
     let mut network = single(link(8.0, price), flows, 600.0);
     network.links[0].delay = Span::from_millis(200);
     network.links.push(link(10.0, price));
@@ -224,7 +224,7 @@ fn in_units(price: u32, window: f64, max_window: bool, unit: f64) -> FluidNetwor
     let mut link = link(
         capacity / unit,
         match price {
-            0 => Price::Avq { utilisation: 0.95, adaptation: 0.5 / unit },
+            0 => Price::Avq { utilisation: 0.95, adaptation: 0.5 / unit, marks: true },
             1 => Price::Overflow,
             _ => Price::Red(RedPrice {
                 min: 0.1 * unit,
@@ -395,7 +395,7 @@ fn a_virtual_queue_has_the_boundary_of_its_two_parts() {
         formulas(|at| 1.0 / at.window.0, |cause| if cause == Cause::Mark { 0.5 } else { 0.1 });
     for law in [law("reno", &[]), reno] {
         for (capacity, utilisation) in [(3.0, 1.0), (4.0, 0.75)] {
-            let price = Price::Avq { utilisation, adaptation: 0.5 };
+            let price = Price::Avq { utilisation, adaptation: 0.5, marks: true };
             let flows = vec![flow(law.clone(), SECOND)];
             let network = single(link(capacity, price), flows, 10.0);
             assert_near(margin(&network), 1.371_92, 1e-3, "the margin");
@@ -501,7 +501,7 @@ fn distances_between_links_count_both_ways() {
         flow.route = route;
         flow
     });
-    let price = Price::Avq { utilisation: 1.0, adaptation: 0.2 };
+    let price = Price::Avq { utilisation: 1.0, adaptation: 0.2, marks: true };
     let mut network = single(link(8.0, price), flows.into(), 10.0);
     network.links.push(link(12.0, price));
     network.links[0].delay = Span::from_millis(600);
@@ -534,4 +534,20 @@ fn a_law_with_a_memory_has_the_boundary_of_its_equations() {
         let network = single(link, vec![flow(law("exp", &[]), SECOND)], 10.0);
         assert_near(margin(&network), boundary, 1e-3, "the margin");
     }
+}
+
+/// What cannot carry marks is as stable where a link marks as where it drops: by the share that a loss takes.
+#[test]
+fn packets_that_cannot_carry_marks_answer_as_to_losses() {
+    let share = |cause| if cause == Cause::Mark { 0.125 } else { 0.5 };
+    let margin = |marks, ecn| {
+        let price = Price::Avq { utilisation: 1.0, adaptation: 0.2, marks };
+        let mut flow = flow(formulas(|at| 1.0 / at.window.0, share), SECOND);
+        flow.ecn = ecn;
+        let network = single(link(4.0, price), vec![flow], 10.0);
+        let rest = equilibrium(&network).expect("it settles");
+        stability(&network, &rest, 1.0).margin.expect("some delay is too long")
+    };
+    assert_eq!(margin(true, false), margin(false, true));
+    assert!(margin(true, true) > 1.01 * margin(false, true), "smaller steps are safer");
 }

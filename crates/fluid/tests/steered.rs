@@ -92,7 +92,7 @@ fn a_link_with_room_delivers_what_is_sent() {
 /// All that arrives is marked where ten times too much is sent, and only what arrives.
 #[test]
 fn marks_come_with_what_is_delivered() {
-    let price = Price::Avq { utilisation: 1.0, adaptation: 5.0 };
+    let price = Price::Avq { utilisation: 1.0, adaptation: 5.0, marks: true };
     let network = steady(FluidLink { loss: 0.25, ..link(10.0, price) });
     let late = between(&mut begun(&network), 40.0, 50.0);
     assert_near(late.delivered, 750.0, 1e-6, "delivered");

@@ -6,7 +6,7 @@ use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Rate, Segments, Span};
 
 /// The paper's virtual queue: the whole capacity is to be used, and half a capacity is adapted per second.
-pub(crate) const AVQ: Price = Price::Avq { utilisation: 1.0, adaptation: 0.5 };
+pub(crate) const AVQ: Price = Price::Avq { utilisation: 1.0, adaptation: 0.5, marks: true };
 
 pub(crate) const PACKET: u64 = 1500;
 
@@ -72,6 +72,7 @@ pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> FluidFlow {
         route: vec![0],
         rtt,
         packet: Bytes(PACKET),
+        ecn: true,
         start: Span::ZERO,
         stop: None,
         initial_window: Segments(1.0),
