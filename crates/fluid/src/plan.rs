@@ -288,13 +288,7 @@ impl FluidNetwork {
     /// Checks what only the fluid requires.
     pub(crate) fn check(&self) -> Result<(), FluidError> {
         self.refuse_without_queues()?;
-        let mut loads = vec![0.0; self.links.len()];
-        for load in &self.loads {
-            for &link in &load.route {
-                loads[link] += load.rate;
-            }
-        }
-        for (link, load) in self.links.iter().zip(loads) {
+        for (link, load) in self.links.iter().zip(self.peaks()) {
             if load >= link.rate.0 as f64 && link.price != Price::Loss {
                 return Err(FluidError::Overload {
                     link: link.name.clone(),
@@ -306,6 +300,20 @@ impl FluidNetwork {
             }
         }
         Ok(())
+    }
+
+    /// The most that arrives on each link at a time from sources that react to nothing, in bit/s. It grows only where one of
+    /// them starts.
+    fn peaks(&self) -> Vec<f64> {
+        let mut peaks = vec![0.0; self.links.len()];
+        for load in &self.loads {
+            let mut together = vec![0.0; self.links.len()];
+            NetworkPlan::add_loads(self, load.start.seconds(), &mut together);
+            for (peak, rate) in peaks.iter_mut().zip(together) {
+                *peak = f64::max(*peak, rate);
+            }
+        }
+        peaks
     }
 
     /// Refuses windows beyond the ceiling, since nothing holds them. The state begins with the windows.
@@ -570,6 +578,23 @@ mod tests {
         assert!(matches!(network.check(), Err(FluidError::Overload { .. })), "exactly full");
         network.loads[0].rate = 999.0;
         assert_eq!(network.check(), Ok(()));
+    }
+
+    /// Six tenths each, one after the other: the second starts where the first stops, or a second before.
+    #[test]
+    fn short_flows_that_come_after_others_have_their_room() {
+        let mut network = chain(&[10]);
+        network.links[0].price = Price::Overflow;
+        let (start, stop) = (Span::from_seconds(10), None);
+        network.loads.push(Load { route: vec![0], rate: 600.0, start, stop });
+        network.loads.push(Load {
+            start: Span::ZERO,
+            stop: Some(start),
+            ..network.loads[0].clone()
+        });
+        assert_eq!(network.check(), Ok(()));
+        network.loads[0].start = Span::from_seconds(9);
+        assert!(matches!(network.check(), Err(FluidError::Overload { .. })), "for a second");
     }
 
     #[test]
