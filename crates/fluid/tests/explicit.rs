@@ -267,6 +267,20 @@ fn xcp_divides_among_those_it_has_seen() {
     assert_eq!((path.rates[0][4], path.price[4]), (0.0, 0.0));
 }
 
+/// The mean round trip is that of the flows that are there. Of a million to spare α = 0.4 goes to flows of 0.1 s and 0.3 s, to
+/// each 200 000 in 0.2 s; from 0.5 s on the first is alone, and all of it comes in 0.1 s, of which it hears 0.1 s later.
+#[test]
+fn xcp_goes_by_the_round_trips_of_those_that_are_there() {
+    let mut network = link(Scheme::XCP, 1e6, &[(0.1, 100.0), (0.3, 100.0)]);
+    network.flows[1].stop = 0.5;
+    let path = network.solve(0.61, 0.01).expect("it can be solved");
+    let slope = |at: usize| (path.rates[0][at + 1] - path.rates[0][at - 1]) / 0.02;
+    assert!((slope(15) / 1e6 - 1.0).abs() < 1e-3, "{}", slope(15));
+    let spare = 1e6 - path.rates[0][50];
+    let found = (path.rates[0][61] - path.rates[0][60]) / 0.01;
+    assert!((found / (4.0 * spare) - 1.0).abs() < 0.02, "{found} of {spare}");
+}
+
 /// A lone flow that starts at 20 ms hears of the router from 150 ms on; in binary numbers 0.02 + 0.13 - 0.13 is less than 0.02,
 /// when nobody was there. Of the 900 to spare α = 0.4 are given, 360 per round trip; 65 ms later it has half of them.
 #[test]
