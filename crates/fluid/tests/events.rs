@@ -393,3 +393,32 @@ fn a_sender_hears_of_capacity_to_spare_a_round_trip_late() {
     assert_near(grown(1010, 1090), 1.6, 0.05, "not heard yet");
     assert_near(grown(1110, 1190), 0.8, 0.05, "heard");
 }
+
+/// Bounds hold within steps as well: at ten segments, and at one, the mean is neither more nor less. Slow start gets to ten in
+/// less than five round trips, a segment per round trip in ten, and a loss of half the window in every other packet takes ten to
+/// one within a few.
+#[test]
+fn a_window_at_its_bound_stays_there_exactly() {
+    let mean = |bent: &dyn Fn(&mut FluidNetwork), reading| {
+        let mut network =
+            single(link(1e6, Price::Loss), vec![flow(law("reno", &[]), SECOND)], 60.0);
+        network.warmup = Span::from_seconds(20);
+        bent(&mut network);
+        closely(&network, reading, 1.0).flows[0].window_mean
+    };
+    let growing = |network: &mut FluidNetwork| network.flows[0].max_window = Some(10);
+    let doubling = |network: &mut FluidNetwork| {
+        growing(network);
+        network.flows[0].initial_threshold = None;
+    };
+    let shrinking = |network: &mut FluidNetwork| {
+        network.links[0].loss = 0.5;
+        network.flows[0].law = formulas(nothing, half);
+        network.flows[0].initial_window = Segments(10.0);
+    };
+    for reading in [Reading::MeanField, Reading::Hybrid] {
+        assert_near(mean(&growing, reading), 10.0, 1e-12, "grown");
+        assert_near(mean(&doubling, reading), 10.0, 1e-12, "doubled");
+    }
+    assert_near(mean(&shrinking, Reading::MeanField), 1.0, 1e-12, "shrunk");
+}
