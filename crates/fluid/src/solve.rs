@@ -236,9 +236,7 @@ impl<'a> Solver<'a> {
     /// enough, not merely its length. False if it is too long to remember what the links charged.
     fn take(&mut self, length: f64, end: f64, accurate: bool) -> bool {
         self.step.quartics(&self.y, length, &mut self.quartics);
-        if !accurate {
-            self.straighten();
-        }
+        let straightened = !accurate && self.straighten();
         let first = self.first_turn(self.first_event(), length);
         let end = first.map_or(end, |(_, theta)| self.t + theta * length);
         // If two events are closer than the clock can resolve, there is no step between them to remember.
@@ -256,7 +254,7 @@ impl<'a> Solver<'a> {
             self.y.copy_from_slice(&self.step.end);
         }
         self.t = end;
-        let bent = self.keep_within_bounds();
+        let bent = self.keep_within_bounds() || straightened;
         if let Some((first, _)) = first {
             self.happen(first);
         }
@@ -444,8 +442,9 @@ impl<'a> Solver<'a> {
 
     /// The step is as short as steps get, and still not accurate: something has fallen faster than that, a window of
     /// 10⁹ segments on a buffer that overflows, say. Whatever it carries out of bounds has reached the bound within the
-    /// step; the quartic, which follows slopes that are gone before its end, does not say how. A straight line does.
-    fn straighten(&mut self) {
+    /// step; the quartic, which follows slopes that are gone before its end, does not say how. A straight line does. True if anything was moved.
+    fn straighten(&mut self) -> bool {
+        let mut moved = false;
         for Bounds { component, least, most } in bounds(&self.model) {
             let end = &mut self.step.end[component];
             let within = end.max(least).min(most);
@@ -453,8 +452,27 @@ impl<'a> Solver<'a> {
                 *end = within;
                 let start = self.y[component];
                 self.quartics[component] = [start, within - start, 0.0, 0.0, 0.0];
+                moved = true;
             }
         }
+        self.straighten_epochs() || moved
+    }
+
+    /// The same for the mean window that losses leave. Where they come more often than steps, it swings ever farther from the
+    /// windows that it follows; but it is a mean of what they were.
+    fn straighten_epochs(&mut self) -> bool {
+        let mut moved = false;
+        for flow in 0..self.model.stands.len() {
+            let epoch = self.model.epoch(flow);
+            let (start, end) = (self.y[epoch], self.step.end[epoch]);
+            let within = end.max(0.0).min(start.max(self.y[flow]).max(self.step.end[flow]));
+            if within != end {
+                self.step.end[epoch] = within;
+                self.quartics[epoch] = [start, within - start, 0.0, 0.0, 0.0];
+                moved = true;
+            }
+        }
+        moved
     }
 
     /// Keeps the step for later look-ups. False if it is too long for that: prices have kinks, where they begin and

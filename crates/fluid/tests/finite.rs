@@ -168,3 +168,23 @@ fn a_window_that_falls_faster_than_the_shortest_step_stays_within_bounds() {
     let used = used(&network, &path);
     assert!((0.0..1.0).contains(&used), "{used}");
 }
+
+/// A slow start on 1 Tbit/s and 40 ms overshoots to twenty million segments, a third of which are lost: 46 in a microsecond. The
+/// mean window that losses leave follows as fast, faster than the shortest steps of 0.08 µs, and must not swing ever farther.
+#[test]
+fn losses_that_come_faster_than_steps_do_not_shake_the_epoch() {
+    let mut lone = flow(law("reno", &[]), Span::from_millis(40));
+    lone.initial_window = Segments(10.0);
+    lone.initial_threshold = None;
+    let mut link = link(1e12 / 12_000.0, Price::Overflow);
+    link.buffer = Some(Span::from_millis(40));
+    let network = single(link, vec![lone], 1.187);
+    let path = solve(
+        &network,
+        &Solve { reading: Reading::MeanField, delay: 1.0, sample: Span::from_millis(1) },
+    );
+    let windows = &path.expect("it can be solved").flows[0].window;
+    let most = windows.iter().copied().fold(0.0, f64::max);
+    assert!((2e7..2.2e7).contains(&most), "{most}");
+    assert!((1.0..10.0).contains(windows.last().expect("samples")), "{:?}", windows.last());
+}
