@@ -119,6 +119,9 @@ impl ExplicitSetup {
             let stop = group.stop.map_or(f64::INFINITY, Span::seconds);
             for label in setup.labels.add(scenario, group) {
                 setup.places.push((at, flows.len()));
+                if label.rtt == Span::ZERO {
+                    return Err(FluidError::NoRoundTrip { flow: label.name.clone() });
+                }
                 let round_trip = label.rtt.seconds();
                 let window = transport.initial_window.max(LEAST_WINDOW);
                 let start = label.start.seconds();

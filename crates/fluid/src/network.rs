@@ -267,6 +267,15 @@ pub enum FluidError {
         /// The group of flows.
         flow: String,
     },
+    /// Flows without a round trip.
+    #[error(
+        "flow `{flow}` has a round trip of 0, and the fluid model sends a window per round trip: give it an `rtt`, of a \
+         microsecond say, or simulate packets"
+    )]
+    NoRoundTrip {
+        /// The flow.
+        flow: String,
+    },
     /// A link that is no constant.
     #[error(
         "link `{link}` is no constant, and the fluid model covers constant links only: leave out its `change`, \

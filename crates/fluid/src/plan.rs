@@ -287,6 +287,9 @@ pub fn averaging(weight: f64, packets_per_second: f64) -> f64 {
 impl FluidNetwork {
     /// Checks what only the fluid requires.
     pub(crate) fn check(&self) -> Result<(), FluidError> {
+        if let Some(flow) = self.flows.iter().find(|flow| flow.rtt == Span::ZERO) {
+            return Err(FluidError::NoRoundTrip { flow: flow.name.clone() });
+        }
         self.refuse_without_queues()?;
         for (link, load) in self.links.iter().zip(self.peaks()) {
             if load >= link.rate.0 as f64 && link.price != Price::Loss {
@@ -595,6 +598,12 @@ mod tests {
         assert_eq!(network.check(), Ok(()));
         network.loads[0].start = Span::from_seconds(9);
         assert!(matches!(network.check(), Err(FluidError::Overload { .. })), "for a second");
+    }
+
+    #[test]
+    fn flows_without_a_round_trip_are_refused() {
+        let refused = chain(&[10, 0]).check();
+        assert!(matches!(refused, Err(FluidError::NoRoundTrip { .. })), "{refused:?}");
     }
 
     #[test]

@@ -186,6 +186,10 @@ fn what_the_equations_do_not_have_is_refused() {
         (&["flow.there.size=1 MB"], "flow `there` has a size"),
         (&["link.bottleneck.loss=1e-6"], "corrupted packets, and link `bottleneck` corrupts some"),
         (&["link.bottleneck.jitter=1 ms"], "link `bottleneck` is no constant"),
+        (
+            &["link.bottleneck.delay=0 s", "flow.back.rtt=0 s"],
+            "flow `back[0]` has a round trip of 0",
+        ),
     ] {
         let message = refused(BOTH_WAYS, keys);
         assert!(message.contains(reason), "{message}");
