@@ -230,3 +230,21 @@ fn bounds_hold_a_window_too() {
     assert_eq!(rest.flows[0].window, 1.0);
     assert_near(rest.links[0].queue, 1.0, 1e-9, "a full buffer");
 }
+
+/// Which flow is named first makes no difference, also where several leave slow start within a step: the earliest does so first.
+#[test]
+fn the_first_to_leave_slow_start_is_not_the_first_by_name() {
+    let course = |rtts: &[u64]| {
+        let mut network = fast(20.0, 1e4, rtts, 5.0);
+        network.flows.iter_mut().for_each(|flow| flow.initial_threshold = None);
+        let sample = Span::from_millis(10);
+        let how = Solve { reading: Reading::MeanField, delay: 1.0, sample };
+        solve(&network, &how).expect("it can be solved").flows
+    };
+    for other in [98, 101, 103, 109] {
+        let (one, two) = (course(&[100, other]), course(&[other, 100]));
+        for (at, (one, two)) in one[0].window.iter().zip(&two[1].window).enumerate() {
+            assert_near(*one, *two, 1e-9, &format!("beside {other} ms, at {at} samples"));
+        }
+    }
+}
