@@ -459,6 +459,36 @@ fn red_has_the_settings_of_its_queue() {
 }
 
 /// PIE has an `alpha` too, which is none of a virtual queue's.
+/// What is crossed backwards has the rate, the delay, the loss, the buffer and the queue of that direction: 25 packets of 1000
+/// bytes are 0.2 s at 1 Mbit/s. It may change as little as any other.
+#[test]
+fn each_direction_has_its_own_numbers() {
+    let text = TWO_LINKS.replacen(
+        "[link.far]\n",
+        r#"[link.far.reverse]
+rate   = "1 Mbit/s"
+delay  = "20 ms"
+loss   = 0.001
+buffer = "25 packets"
+queue  = "drop-tail"
+
+[link.far]
+"#,
+        1,
+    );
+    let setup = FluidSetup::of(&scenario(&text, &[]), Pricing::Queue).expect("it is right");
+    let (far, back) = (&setup.network.links[1], &setup.network.links[2]);
+    assert_eq!((far.rate, back.rate), (Rate(100_000_000), Rate(1_000_000)));
+    assert_eq!((far.delay, back.delay), (Span::from_millis(10), Span::from_millis(20)));
+    assert_eq!((far.loss, back.loss), (0.0, 0.001));
+    assert_eq!(back.buffer, Some(Span::from_millis(200)));
+    assert_eq!(back.price, Price::Overflow);
+    let change = "change = [{ at = \"1 s\", loss = 0.1, reverse = true }]";
+    let changing = text.replacen("[link.far]\n", &format!("[link.far]\n{change}\n"), 1);
+    let refused = FluidSetup::of(&scenario(&changing, &[]), Pricing::Queue).expect_err("changes");
+    assert_eq!(refused, FluidError::Varying { link: "far".into() });
+}
+
 /// Packets are lost where the queue does not mark, and where they cannot carry marks.
 #[test]
 fn marks_need_a_queue_and_packets_for_them() {
