@@ -458,7 +458,18 @@ fn red_has_the_settings_of_its_queue() {
     assert_eq!(red(", max_p = 0.02, gentle = true, ecn = false"), (0.02, true, false));
 }
 
-/// PIE has an `alpha` too, which is none of a virtual queue's.
+/// With `mode = "bytes"` thresholds are bytes: 25 kB and 75 kB are 2 ms and 6 ms at 100 Mbit/s.
+#[test]
+fn a_red_that_counts_bytes_has_thresholds_in_bytes() {
+    let queue = r#"link.near.queue={ kind = "red", mode = "bytes", min = "25 kB", max = "75 kB" }"#;
+    let setup = FluidSetup::of(&scenario(TWO_LINKS, &[queue]), Pricing::Queue);
+    let Price::Red(red) = setup.expect("it is right").network.links[0].price else {
+        panic!("it is RED")
+    };
+    assert_near(red.min, 2e-3, 1e-12, "min");
+    assert_near(red.max, 6e-3, 1e-12, "max");
+}
+
 /// What is crossed backwards has the rate, the delay, the loss, the buffer and the queue of that direction: 25 packets of 1000
 /// bytes are 0.2 s at 1 Mbit/s. It may change as little as any other.
 #[test]
@@ -509,6 +520,7 @@ fn marks_need_a_queue_and_packets_for_them() {
     assert_eq!((able(&dropping), marking(&dropping)), (vec![true; 3], false));
 }
 
+/// PIE has an `alpha` too, which is none of a virtual queue's.
 #[test]
 fn a_virtual_queue_that_stands_in_has_the_usual_parameters() {
     let scenario = scenario(TWO_LINKS, &["link.far.queue=pie"]);
