@@ -442,7 +442,8 @@ impl<'a> Solver<'a> {
 
     /// The step is as short as steps get, and still not accurate: something has fallen faster than that, a window of
     /// 10⁹ segments on a buffer that overflows, say. Whatever it carries out of bounds has reached the bound within the
-    /// step; the quartic, which follows slopes that are gone before its end, does not say how. A straight line does. True if anything was moved.
+    /// step; the quartic, which follows slopes that are gone before its end, does not say how. A straight line does. True
+    /// if anything was moved.
     fn straighten(&mut self) -> bool {
         let mut moved = false;
         for Bounds { component, least, most } in bounds(&self.model) {
@@ -458,8 +459,8 @@ impl<'a> Solver<'a> {
         self.straighten_epochs() || moved
     }
 
-    /// The same for the mean window that losses leave. Where they come more often than steps, it swings ever farther from the
-    /// windows that it follows; but it is a mean of what they were.
+    /// The same for the mean window that losses leave. Where they come more often than steps, it swings ever farther from
+    /// the windows that it follows; but it is a mean of what they were.
     fn straighten_epochs(&mut self) -> bool {
         let mut moved = false;
         for flow in 0..self.model.stands.len() {
