@@ -243,8 +243,8 @@ impl Sender {
         let Some(extras) = &mut self.extras else { return news };
         let Some(numbers) = &mut extras.numbers else { return news };
         for (number, marked) in arrivals.drain(..) {
-            news.marked += u64::from(marked);
             let Some(packet) = numbers.on_acknowledged(number) else { continue };
+            news.marked += u64::from(marked);
             if news.largest.is_none_or(|(largest, _)| largest < number) {
                 news.largest = Some((number, packet.sent));
             }

@@ -26,7 +26,8 @@
 //! - There is no handshake; until a round trip is measured the time-outs are those of a TCP whose handshake was.
 //! - When all data has arrived, copies of it that are still in flight no longer count.
 //! - Lost packets are remembered for a probe time-out from their departure. The data of one that arrives later is sent
-//!   again.
+//!   again, and its mark is not heard.
+//! - Persistent congestion leaves the smallest round trip as it is, which section 5.2 would take anew.
 //! - A time-out is never longer than 60 s.
 
 use std::collections::VecDeque;

@@ -448,6 +448,24 @@ fn marks_are_counted_and_answered_once_per_round_trip() {
     assert_eq!(wire.sender.measured().congestion_events, 2);
 }
 
+#[test]
+fn the_mark_of_a_packet_that_arrives_twice_counts_once() {
+    // RFC 9000, section 13.4.1: a packet that is known already is not processed, and counts no mark. 0 comes marked, and
+    // again as a copy; 1 comes unmarked. One acknowledgment reports all three arrivals, and another a further copy of each.
+    let (recorder, told) = Recorder::of_everything();
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    let mut sender = Numbered::new(quic(100), Box::new(recorder), Time::ZERO);
+    assert!(sender.poll(at(0)).is_some() && sender.poll(at(0)).is_some());
+    sender.hear([(0, true), (0, true), (1, false)].into_iter());
+    sender.on_ack(at(100), &Packet { number: 3, ..Packet::default() }, None);
+    assert!(sender.poll(at(100)).is_some());
+    sender.hear([(0, true), (1, false), (2, true)].into_iter());
+    sender.on_ack(at(200), &Packet { number: 6, ..Packet::default() }, None);
+    let told = told.lock().expect("one thread");
+    let marks: Vec<(u64, u64)> = told.feedback.iter().map(|it| (it.acked, it.marked)).collect();
+    assert_eq!(marks, [(2, 1), (1, 1)]);
+}
+
 /// A Reno flow with an initial window of ten that knows of a window of 100.
 fn resuming(lost: &[u64]) -> Wire {
     let start = Start { window: Segments(10.0), ..Start::default() };
