@@ -71,7 +71,7 @@ enum Data {
 }
 
 /// What is known of the packets of one flow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Numbers {
     /// Indexed by packet number, in a ring whose size is a power of two.
     packets: Vec<Departure>,
@@ -592,6 +592,96 @@ mod tests {
             let found = numbers.detect(at(673), RTT, TIMEOUT, 0, |_| {});
             assert_eq!((found.lost, found.persistent), (1, persistent), "{late:?}");
         }
+    }
+
+    #[test]
+    fn an_outage_does_not_begin_with_what_arrives_late() {
+        // Probe time-outs of 150 ms, in which 1 is still remembered. 4 leaves at 203 ms and is acknowledged at 204. Then 1,
+        // which left at 101 ms, is lost by number, and comes late. With a time-out of 33 ms from then on, 2 and 3 follow 112.5
+        // ms after they left: 101 ms after 1, which is more than 99 ms, but the outage begins with 2, and lasts 1 ms.
+        for (late, persistent) in [(false, true), (true, false)] {
+            let mut numbers = sent(&[0]);
+            hear(&mut numbers, 0, 100);
+            send(&mut numbers, &[101, 201, 202, 203]);
+            hear(&mut numbers, 4, 204);
+            assert_eq!(detect(&mut numbers, 204), [1]);
+            if late {
+                hear(&mut numbers, 1, 205).expect("it is remembered");
+            }
+            let timeout = Span::from_millis(33);
+            let found = numbers.detect(at(315), RTT, timeout, 0, |_| {});
+            assert_eq!((found.lost, found.persistent), (2, persistent), "{late}");
+        }
+    }
+
+    #[test]
+    fn a_lost_packet_is_remembered_for_a_probe_time_out() {
+        // 4 shows that 0 and 1 are lost, which left at 0 and 10 ms: 0 until 150 ms, and 1 until 160.
+        let mut numbers = sent(&[0, 10, 10, 10, 10]);
+        hear(&mut numbers, 4, 110);
+        assert_eq!(detect(&mut numbers, 110), [0, 1]);
+        let known = |numbers: &mut Numbers, number, now| {
+            numbers.detect(now, RTT, TIMEOUT, 0, |_| {});
+            numbers.on_acknowledged(number).is_some()
+        };
+        let mut earlier = numbers.clone();
+        assert!(known(&mut earlier, 0, Time(at(150).0 - 1)));
+        assert!(!known(&mut numbers, 0, at(150)));
+        assert!(known(&mut numbers, 1, at(150)));
+        // Nor are packets kept that nothing more is to be learned from: of a thousand in flight one at a time none but the last
+        // few, in a ring of sixteen.
+        let mut numbers = Numbers::default();
+        for number in 0..1000 {
+            numbers.on_sent(at(number), number, false, number);
+            numbers.on_acknowledged(number);
+            numbers.on_largest(at(number), number, RTT);
+            numbers.detect(at(number), RTT, TIMEOUT, number + 1, |_| {});
+        }
+        assert_eq!(numbers.packets.len(), 16);
+    }
+
+    #[test]
+    fn what_waits_and_has_come_is_not_taken_for_another_segment() {
+        // Segment 1 leaves in packets 1 and 6, and both are lost, the second after that of 5. Then the first comes late.
+        let mut numbers = sent(&[0; 6]);
+        for number in [0, 2, 3, 4] {
+            hear(&mut numbers, number, 100);
+        }
+        assert_eq!(detect(&mut numbers, 100), [1]);
+        assert_eq!(numbers.take_waiting(1), Some(1));
+        numbers.on_sent(at(100), 1, true, 1);
+        let send = |numbers: &mut Numbers, segment| {
+            numbers.on_sent(at(100), segment, false, 1);
+            numbers.last()
+        };
+        let arrive = |numbers: &mut Numbers, segment, number| {
+            numbers.on_acknowledged(number).expect("it is remembered");
+            numbers.deliver(segment);
+            numbers.on_largest(at(110), number, RTT);
+        };
+        let last = [6, 7, 8].map(|segment| send(&mut numbers, segment))[2];
+        arrive(&mut numbers, 8, last);
+        assert_eq!(detect(&mut numbers, 110), [5, 1]);
+        arrive(&mut numbers, 1, 1);
+        // All has come up to 5. In a ring of sixteen 17 has the place of 1, and waits as well when 20 has come.
+        let mut last = 0;
+        for segment in 9..21 {
+            numbers.on_sent(at(110), segment, false, 5);
+            last = numbers.last();
+        }
+        arrive(&mut numbers, 20, last);
+        numbers.detect(at(120), RTT, TIMEOUT, 5, |_| {});
+        assert_eq!(numbers.data.len(), 16);
+        let taken: Vec<u64> = std::iter::from_fn(|| numbers.take_waiting(5)).collect();
+        assert_eq!(taken, [5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17]);
+    }
+
+    #[test]
+    fn losses_found_without_an_acknowledgment_are_owed_together() {
+        let mut numbers = Numbers::default();
+        numbers.owe(2);
+        numbers.owe(3);
+        assert_eq!((numbers.take_owed(), numbers.take_owed()), (5, 0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::{CongestionControl, Limited, Pacing, Start};
+use longfat_control::{CongestionControl, Feedback, Limited, Pacing, Start};
 use longfat_scenario::{Recovery, RtoEstimator, SavedPath};
 use longfat_units::{Ecn, Segments, Span, Time};
 
@@ -272,6 +272,7 @@ fn what_the_controller_is_told_of_a_recovery() {
         told.feedback.iter().map(|it| it.limited == Limited::Recovery).collect();
     assert_eq!(limited, [[false; 4].as_slice(), &[true; 5]].concat());
     assert!(told.feedback[4].recovery_begins);
+    assert_eq!(told.losses(), [(100, 1, true)]);
 }
 
 #[test]
@@ -419,8 +420,8 @@ fn a_time_out_that_would_lie_in_the_past_is_due_at_once() {
 fn only_persistent_congestion_collapses_the_window() {
     // Section 7.6: three probe time-outs are 455 ms. Ten leave at 0; from 8 on all is lost, up to the probes of the third
     // or of the fourth time-out. Only what left after the first round trip was known counts: from 151.7 to 455.1 ms, or to
-    // 1061.9 ms.
-    for (lost, collapses) in [(8..14, false), (8..16, true)] {
+    // 1061.9 ms. If the second of those probes arrives, only time shows that the first is lost.
+    for (lost, collapses) in [(8..14, false), (8..15, true), (8..16, true)] {
         let lost: Vec<u64> = lost.collect();
         let mut wire = Wire::new(10.0, quic(10), &lost, &[]);
         wire.run(60_000);
@@ -464,6 +465,44 @@ fn the_mark_of_a_packet_that_arrives_twice_counts_once() {
     let told = told.lock().expect("one thread");
     let marks: Vec<(u64, u64)> = told.feedback.iter().map(|it| (it.acked, it.marked)).collect();
     assert_eq!(marks, [(2, 1), (1, 1)]);
+}
+
+#[test]
+fn a_segment_that_arrives_in_two_packets_counts_once() {
+    // Two segments leave at 0, and again in packets 2 and 3 as probes. Both packets of segment 1 come before any of 0.
+    let (recorder, told) = Recorder::of_everything();
+    let mut sender = Numbered::new(quic(2), Box::new(recorder), Time::ZERO);
+    let mut now = Time::ZERO;
+    let mut left = Vec::new();
+    for _ in 0..2 {
+        left.extend(std::iter::from_fn(|| sender.poll(now)).map(|it| (it.number, it.sent.0)));
+        now = sender.deadline();
+        sender.on_timeout(now);
+    }
+    assert_eq!(left, [(0, 0), (1, 1), (2, 0), (3, 1)]);
+    for (count, arrivals) in [(2, vec![1, 3]), (3, vec![0]), (4, vec![2])] {
+        sender.hear(arrivals.into_iter().map(|number| (number, false)));
+        sender.on_ack(now, &Packet { number: count, ..Packet::default() }, None);
+    }
+    assert!(sender.is_done());
+    let told = told.lock().expect("one thread");
+    // 3 shows that 0 is lost, so that this one left before the reaction.
+    let arrived = |it: &Feedback| (it.acked, it.sacked);
+    assert_eq!(told.feedback.iter().map(arrived).collect::<Vec<_>>(), [(1, 0), (0, 1)]);
+}
+
+#[test]
+fn a_packet_that_comes_after_its_copy_stands_for_no_other_segment() {
+    // Ten in flight, kept in a ring of sixteen. 0 is 150 ms late, and its acknowledgment comes at 250, after that of its copy
+    // and before the probe time-out of more than 300 ms in which it is remembered. Segment 16, in the place of 0, is in flight
+    // then, and is lost.
+    let ack_delay = Span::from_millis(200);
+    let config = SenderConfig { max_window: 10, ack_delay, ..quic(40) };
+    let mut wire = Wire::new(10.0, config, &[17], &[(0, 150)]);
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+    let copies: Vec<u64> = wire.copies().iter().map(|(_, _, segment)| *segment).collect();
+    assert_eq!(copies, [0, 16], "{:?}", wire.log);
 }
 
 /// A Reno flow with an initial window of ten that knows of a window of 100.
