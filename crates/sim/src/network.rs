@@ -460,3 +460,48 @@ fn add_requests(network: &mut Network, (member, group): (Member, &FlowGroup), to
         delay_percentiles: false,
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The route of a flow over a link of 50 ms with these keys.
+    fn route(keys: &str) -> Route {
+        let text = format!(
+            "duration = \"2 s\"\n[link.l]\nrate = \"8 Mbit/s\"\ndelay = \"50 ms\"\n{keys}\n[[flow]]\nname = \"f\"\n\
+             control = \"reno\"\npath = [\"l\"]\nrtt = \"200 ms\"\n"
+        );
+        let scenario = Scenario::read(&text, "route.toml", &[], None).expect("it is right");
+        build(&scenario, Options::default()).route(&scenario.flows[0].path)
+    }
+
+    #[test]
+    fn acknowledgments_pass_one_another_on_the_way_back_alone() {
+        let late = "reorder = { probability = 0.1, distance = \"3 packets\" }";
+        for (keys, passes) in [
+            (String::new(), false),
+            (late.to_owned(), true),
+            (format!("[link.l.reverse]\n{late}"), true),
+            (format!("{late}\n[link.l.reverse]\nreorder = false"), false),
+        ] {
+            assert_eq!(route(&keys).acks_pass, passes, "{keys}");
+        }
+    }
+
+    /// From 0.5 s on the delay is 10 ms in one direction or in both, or the rate is another one.
+    #[test]
+    fn a_route_shifts_whichever_of_its_ways_does() {
+        let change = |what: &str| format!("[[link.l.change]]\nat = \"500 ms\"\n{what}");
+        for (what, shifts, shortening) in [
+            ("rate = \"1 Mbit/s\"", false, 0),
+            ("delay = \"10 ms\"", true, 80),
+            ("delay = \"10 ms\"\nreverse = false", true, 40),
+            ("delay = \"10 ms\"\nreverse = true", true, 40),
+            ("delay = \"60 ms\"\nreverse = true", true, 0),
+        ] {
+            let route = route(&change(what));
+            let expected = (Span::from_millis(100), Span::from_millis(shortening), shifts);
+            assert_eq!((route.delay, route.shortening, route.shifts), expected, "{what}");
+        }
+    }
+}

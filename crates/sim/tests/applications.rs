@@ -83,6 +83,23 @@ fn a_response_follows_its_request() {
 }
 
 #[test]
+fn what_comes_as_the_run_ends_has_come() {
+    // As above, after 103.14 ms; and a write after 51 ms.
+    let rpc = "{ kind = \"request-response\", request = \"100 B\", response = \"3 packets\" }";
+    let constant = "{ kind = \"constant\", rate = \"80 kbit/s\" }";
+    for (application, key, duration, early) in [
+        (rpc, "response_s", "103.14 ms", "103.139 ms"),
+        (constant, "delay_s", "51 ms", "50.999 ms"),
+    ] {
+        let seen = |duration: &str| {
+            let recording = record(&path(&format!("duration = \"{duration}\""), application));
+            !recording.summary.applications["f"][key]["mean"].is_null()
+        };
+        assert!(seen(duration) && !seen(early), "{application}");
+    }
+}
+
+#[test]
 fn packets_that_have_numbers_carry_requests_and_responses_as_well() {
     // As above: the request is acknowledged at once, and so is the last packet of the response.
     let rpc = "{ kind = \"request-response\", request = \"100 B\", response = \"1 packets\", think = \"1 s\" }";
@@ -111,6 +128,39 @@ fn a_request_of_two_packets_is_one_request() {
     let rpc = "{ kind = \"request-response\", request = \"1500 B\", response = \"3 packets\" }";
     let recording = record(&path("duration = \"0.15 s\"", rpc));
     assert_times(&exchanges(&recording, "response_s"), &[0.0515 + 0.05304]);
+}
+
+#[test]
+fn a_packet_of_a_request_is_more_than_headers() {
+    // 80 bytes are two packets of 40, where one has 79: but headers alone would be an acknowledgment, so each has 41. The
+    // second is there after 0.082 + 50 ms; then an acknowledgment of 0.04 ms goes back, and the response, of 0.237 ms.
+    let rpc = "{ kind = \"request-response\", request = \"80 B\", response = \"3 packets\" }";
+    let text = path("duration = \"0.12 s\"", rpc).replace("1000 B", "79 B");
+    assert_times(&exchanges(&record(&text), "response_s"), &[0.050_082 + 0.050_277]);
+}
+
+#[test]
+fn requests_do_not_cross_the_link_of_the_host_that_responds() {
+    // At 1 Mbit/s a packet of 1000 bytes takes 8 ms: the three of the response leave the host after 24 ms.
+    let rpc = "{ kind = \"request-response\", request = \"100 B\", response = \"3 packets\" }\naccess = \"1 Mbit/s\"";
+    let recording = record(&path("duration = \"0.15 s\"", rpc));
+    assert_times(&exchanges(&recording, "response_s"), &[0.0501 + 0.024 + 0.051]);
+}
+
+#[test]
+fn each_group_has_applications_of_its_own() {
+    // A page of three connections as below, one of two objects, and after them a source on another link.
+    let web = "{ kind = \"web\", request = \"100 B\", objects = 2, object = \"1 packets\", connections = 3, \
+               think = \"1 s\" }\ncount = 2\nstart = [\"0 s\", \"400 ms\"]";
+    let source = "[link.other]\nrate = \"8 Mbit/s\"\ndelay = \"50 ms\"\n[[flow]]\nname = \"g\"\ncontrol = \"reno\"\n\
+                  path = [\"other\"]\nrtt = \"100 ms\"\npacket = \"1000 B\"\ninitial_window = 30\n\
+                  application = { kind = \"constant\", rate = \"800 kbit/s\" }\n";
+    let recording = record(&(path("duration = \"0.95 s\"", web) + source));
+    assert_times(&exchanges(&recording, "start_s"), &[0.0, 0.4]);
+    assert_times(&exchanges(&recording, "response_s"), &[0.10114 + 0.10118; 2]);
+    let told = &recording.summary.applications["g"];
+    assert!((number(told, &["delay_s", "mean"]) - 0.051).abs() < 1e-15, "{told}");
+    assert!((number(told, &["written_bit_s"]) - 95.0 * 8000.0 / 0.95).abs() < 1e-6);
 }
 
 #[test]

@@ -2,7 +2,11 @@
 
 use crate::support;
 use crate::support::numbers;
-use longfat_sim::{Options, Simulation};
+use crate::support::witness::{open, watched};
+use longfat_control::Controller;
+use longfat_scenario::Catalogue;
+use longfat_sim::{Options, Scenario, Simulation};
+use std::sync::{Arc, Mutex};
 
 /// Two links of 8 Mbit/s, on which a packet of 1000 bytes takes 1 ms.
 fn listed(more: &str, kinds: &str, list: &str) -> String {
@@ -106,4 +110,93 @@ fn a_flow_in_the_place_of_another_goes_its_own_way() {
             assert_eq!(found.len(), 4);
         }
     }
+}
+
+/// Four flows of two groups over the same link, one after the other: there is one place for all of them, as their number
+/// among flows tells. Each group has a host at either end, and acknowledgments go back from one to the other.
+#[test]
+fn a_flow_in_the_place_of_another_runs_between_hosts_of_its_own() {
+    let group = |name: &str, at: u32| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"100 ms\"\n\
+             replay = {{ tick = \"1 ms\", list = \"{at} 1000,400 1000\" }}\n"
+        )
+    };
+    let text = "duration = \"1 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"90 packets\"\n"
+        .to_owned()
+        + &group("one", 0)
+        + &group("other", 200);
+    let (scenario, library) = watched(&text);
+    let mut simulation = Simulation::new(&scenario, false);
+    while simulation.advance(1000) {}
+    let books = library.lock().expect("nobody panicked");
+    let [out, back] = [0, 1].map(|port| open(&books[port]).hosts.clone());
+    let [one, other] = [out[0], out[1]];
+    assert_eq!(out, [one, other, one, other]);
+    assert!(one.0 != other.0 && one.1 != other.1 && one.0 != one.1, "{out:?}");
+    assert_eq!(back, out.iter().map(|&(from, to)| (to, from)).collect::<Vec<_>>());
+    assert!(open(&books[0]).arrived.iter().all(|&(_, flow)| flow == 0), "in one place");
+}
+
+/// The first flow is over after 1 + 20 + 0.04 ms. What reaches a link has no effect elsewhere for 5 ms and a quarter of the
+/// rest of the round trip, 7.5 ms: so long its place rests, and up to 28.54 ms others have places of their own.
+#[test]
+fn the_place_of_a_flow_rests_before_another_has_it() {
+    let text = "duration = \"1 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"90 packets\"\n\
+         [[traffic]]\nname = \"one\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n\
+         replay = { tick = \"10 us\", list = \"0 1000,2500 1000,353 1000,1 1000\" }";
+    let (scenario, library) = watched(text);
+    let mut simulation = Simulation::new(&scenario, false);
+    while simulation.advance(1000) {}
+    let books = library.lock().expect("nobody panicked");
+    let book = open(&books[0]);
+    assert_eq!(book.arrived.iter().map(|(_, flow)| *flow).collect::<Vec<_>>(), [0, 1, 2, 0]);
+}
+
+/// The round trip is 600 ms at first, and from 700 ms on 10. Pacing still goes by what it was: when the last of three packets
+/// has been acknowledged, at 912.6 ms, it holds back a fourth, which there is not, for some 100 ms more. A flow that comes
+/// meanwhile has another place, one that comes later has that of the first.
+#[test]
+fn a_flow_is_over_when_pacing_waits_for_nothing() {
+    let text = "duration = \"5 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"300 ms\"\nbuffer = \"90 packets\"\n\
+         [[link.near.change]]\nat = \"700 ms\"\ndelay = \"5 ms\"\n\
+         [[traffic]]\nname = \"paced\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"600 ms\"\npacket = \"1000 B\"\n\
+         initial_window = 1\npacing = \"spread\"\nreplay = { tick = \"1 ms\", list = \"0 3000,950 1000,3050 1000\" }";
+    let (scenario, library) = watched(text);
+    let mut simulation = Simulation::new(&scenario, false);
+    while simulation.advance(1000) {}
+    let books = library.lock().expect("nobody panicked");
+    let book = open(&books[0]);
+    assert_eq!(book.arrived.iter().map(|(_, flow)| *flow).collect::<Vec<_>>(), [0, 0, 0, 1, 0]);
+}
+
+/// What controllers decide by chance is a matter of the flow, the group and the seed.
+#[test]
+fn each_flow_of_a_list_has_luck_of_its_own() {
+    let luck = Arc::new(Mutex::new(Vec::new()));
+    let mut catalogue = Catalogue::built_in();
+    let reno = catalogue.controllers().iter().find(|it| it.name == "reno");
+    let reno = Arc::clone(reno.expect("it is there"));
+    let (notes, build) = (Arc::clone(&luck), Arc::clone(&reno.build));
+    let lucky = Controller::new("lucky", move |settings, start| {
+        notes.lock().expect("one thread").push(start.chance);
+        build(settings, start)
+    });
+    catalogue.add_controller(lucky.parameters(reno.parameters.clone())).expect("the name is free");
+    let drawn = |seed: u32| {
+        let text = listed("", "", "0 1000,100 1000,100 1000").replace("\"reno\"", "\"lucky\"");
+        let text = format!("seed = {seed}\n{text}");
+        let scenario = Scenario::read_with(&catalogue, &text, "luck.toml", &[], None)
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut simulation = Simulation::new(&scenario, false);
+        // Before it begins a controller is asked what it wants.
+        luck.lock().expect("one thread").clear();
+        while simulation.advance(1000) {}
+        luck.lock().expect("one thread").clone()
+    };
+    let mut all = [drawn(1), drawn(2)].concat();
+    assert_eq!(drawn(1), all[..3]);
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 6);
 }

@@ -126,6 +126,36 @@ fn only_the_chosen_flows_are_traced_until_it_stops() {
     assert_eq!(simulation.take_trace(true), []);
 }
 
+/// A packet of 1000 bytes arrives after 51 ms, and its acknowledgment 50.04 ms later; the second flow begins at 300 ms, in the
+/// place of the first.
+#[test]
+fn a_short_flow_ends_with_its_last_acknowledgment() {
+    let burst = BURST.find("[[flow]]").expect("there is a flow");
+    let text = BURST[..burst].replace("210 ms", "1 s")
+        + "[[traffic]]\nname = \"short\"\ncontrol = \"reno\"\npath = [\"narrow\"]\nrtt = \"100 ms\"\n\
+           packet = \"1000 B\"\nreplay = { tick = \"1 ms\", list = \"0 1000,300 1000\" }";
+    let events = trace(&text, false, |_| true);
+    let told: Vec<(u64, u64, &str)> = events
+        .iter()
+        .map(|event| {
+            let Stream::Short(0, index) = event.stream else { panic!("{event:?}") };
+            let what = match event.what {
+                What::Begins(_) => "begins",
+                What::Sent(_) => "sends",
+                What::Heard(_) => "hears",
+                What::Ends => "ends",
+                _ => panic!("{event:?}"),
+            };
+            (index, microseconds(event), what)
+        })
+        .collect();
+    let of = |index: u64, start: u64| {
+        [(0, "begins"), (0, "sends"), (101_040, "hears"), (101_040, "ends")]
+            .map(|(after, what)| (index, start + after, what))
+    };
+    assert_eq!(told, [of(0, 0), of(1, 300_000)].concat());
+}
+
 /// Nothing that happens at the present or later is told before the run is over, though some of it is known.
 #[test]
 fn the_future_is_not_told() {

@@ -430,6 +430,14 @@ mod tests {
         };
         assert!(short("\"11 ms\""));
         assert!(!short("{ uniform = [\"10 ms\", \"11 ms\"] }"), "nothing before the link");
+        let listed = |rtts: [u64; 2]| {
+            let traffic = "[[traffic]]\nname = \"listed\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"30 ms\"\n\
+                 replay = { tick = \"1 ms\", list = ";
+            let [one, other] = rtts.map(|millis| format!("1 1500 0 {millis}000000000"));
+            takes_turns("[[flow]]", &format!("{traffic}\"{one},{other}\" }}\n[[flow]]"))
+        };
+        assert!(listed([11, 12]));
+        assert!(!listed([10, 12]) && !listed([12, 10]), "nothing before the link");
         assert!(!takes_turns("100 Mbit", "1 Mbit"), "a turn has hardly any packets");
         assert!(!takes_turns("duration", "sample = \"100 us\"\nduration"), "nor up to a row");
         let second = "[link.m]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]";

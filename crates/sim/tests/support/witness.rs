@@ -19,6 +19,8 @@ pub(crate) struct Book {
     gone: Vec<Stay>,
     /// When packets arrived, and the source and the flow of each.
     pub(crate) arrived: Vec<(Time, (u32, u32))>,
+    /// Between which hosts each of them travels.
+    pub(crate) hosts: Vec<(u32, u32)>,
     pub(crate) dropped: Vec<Time>,
     pub(crate) marked: Vec<Time>,
 }
@@ -41,6 +43,7 @@ impl Book {
             waiting: BTreeMap::new(),
             gone: Vec::new(),
             arrived: Vec::new(),
+            hosts: Vec::new(),
             dropped: Vec::new(),
             marked: Vec::new(),
         }
@@ -109,6 +112,7 @@ impl PacketQueue for Witness {
     fn enqueue(&mut self, now: Time, item: Item, host: &mut dyn Host) {
         let mut book = open(&self.book);
         book.arrived.push((now, (item.source, item.flow)));
+        book.hosts.push((item.source, item.destination));
         book.waiting.insert(item.id, item);
         self.queue.enqueue(now, item, &mut Ear { now, host, book });
     }
