@@ -478,11 +478,16 @@ mod tests {
     #[test]
     fn acknowledgments_pass_one_another_on_the_way_back_alone() {
         let late = "reorder = { probability = 0.1, distance = \"3 packets\" }";
+        let sfq = |perturb| format!("queue = {{ kind = \"sfq\", perturb = \"{perturb}\" }}");
         for (keys, passes) in [
             (String::new(), false),
             (late.to_owned(), true),
             (format!("[link.l.reverse]\n{late}"), true),
             (format!("{late}\n[link.l.reverse]\nreorder = false"), false),
+            (sfq("90 ms"), true),
+            (sfq("0 s"), false),
+            (sfq("90 ms") + "\nloss = 0.1\n[[link.l.change]]\nat = \"1 s\"\nloss = 0", true),
+            (sfq("90 ms") + "\n[link.l.reverse]\nqueue = \"drop-tail\"", false),
         ] {
             assert_eq!(route(&keys).acks_pass, passes, "{keys}");
         }

@@ -61,6 +61,11 @@ fn of_those_that_wait_in_the_queue_the_newest_remains() {
     let keys = format!("{SLOW}acknowledgments = {{ keep = \"newest\" }}");
     close(followed(20, &keys), 60.0);
     assert_eq!(dropped(10, &keys), 8.0);
+    // All ten have arrived, and eight of them were dropped.
+    let summary = run(&flight(10, &keys));
+    let [arrived, rate] = ["arrived", "drop_rate"].map(|key| of(&summary, "path", "reverse", key));
+    assert_eq!(arrived, 10.0);
+    close(rate, 0.8);
 }
 
 /// The fifth stands for the second to the fifth, the ninth for the sixth to the ninth; the tenth is alone. They are

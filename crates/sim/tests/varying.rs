@@ -1,8 +1,10 @@
 //! Links that change while packets cross them, followed by hand.
 
 use crate::support;
+use crate::support::witness::{open, watched};
 use crate::support::{numbers, of, record, run};
-use longfat_sim::Options;
+use longfat_sim::{Options, Simulation};
+use longfat_units::{Rate, Span, Time};
 
 fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs().max(1e-3)
@@ -383,7 +385,7 @@ fn how_other_links_are_served_changes_nothing() {
         "#;
     let with = |stepwise| {
         let options = Options::default().record(true).stepwise(stepwise);
-        let mut simulation = longfat_sim::Simulation::with_options(&support::read(text), options);
+        let mut simulation = Simulation::with_options(&support::read(text), options);
         while simulation.advance(1000) {}
         let mut recording = simulation.finish();
         recording.summary.engine.events = 0;
@@ -622,5 +624,39 @@ fn a_wire_with_impairments_loses_what_it_would_lose_without() {
         let lost = of(&run(&text), "narrow", "forward", "corrupted");
         let sent = of(&run(&text), "narrow", "forward", "arrived");
         assert!((lost / sent - 0.333_333).abs() < 0.045, "{lost} of {sent}");
+    }
+}
+
+/// A packet at 0, whose acknowledgment is held from 11 to 16 ms; and three at 30 ms. At 14 ms the rate becomes 4 Mbit/s, and at
+/// 33 ms 2: the second of the three is half sent then, and leaves at 35 ms.
+#[test]
+fn a_queue_knows_the_rate_when_a_packet_comes_or_may_go() {
+    let flow = |name: &str, start: u32, packets: u32| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n\
+             start = \"{start} ms\"\nsize = \"{packets} packets\"\n"
+        )
+    };
+    let text = "duration = \"100 ms\"\n[link.l]\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"9 packets\"\n\
+         [link.l.reverse]\nacknowledgments = { hold = \"5 ms\" }\n\
+         [[link.l.change]]\nat = \"14 ms\"\nrate = \"4 Mbit/s\"\n\
+         [[link.l.change]]\nat = \"33 ms\"\nrate = \"2 Mbit/s\"\n"
+        .to_owned()
+        + &flow("one", 0, 1)
+        + &flow("three", 30, 3);
+    let (scenario, library) = watched(&text);
+    let mut simulation = Simulation::new(&scenario, false);
+    while simulation.advance(1000) {}
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    let books = library.lock().expect("nobody panicked");
+    for (port, expected) in [(0, vec![0, 1, 30, 32, 35]), (1, vec![16])] {
+        let known = open(&books[port]).known.clone();
+        for (now, rate) in &known {
+            let megabits =
+                if *now < at(14) { None } else { Some(if *now < at(33) { 4 } else { 2 }) };
+            assert_eq!(*rate, megabits.map(|it| Rate(it * 1_000_000)), "{now:?}: {known:?}");
+        }
+        let seen = |millis: &u64| known.iter().any(|(now, _)| *now == at(*millis));
+        assert!(expected.iter().all(seen), "{known:?}");
     }
 }

@@ -389,6 +389,8 @@ fn fraction(level: u64, capacity: Capacity) -> f64 {
 #[cfg(test)]
 mod tests {
     use longfat_units::Bytes;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     use super::*;
 
@@ -542,5 +544,56 @@ mod tests {
         }
         // Of 90 bits too many the third interval takes 80, the second none, and the first 10.
         assert_eq!(series.utilisation, [0.6, 0.0, 1.0, 1.0]);
+    }
+
+    /// What exceeds an interval goes into the one before it as far as there is room, and so on: in whole units.
+    fn moved_back(capacities: &[u64], carried: &[u64]) -> Vec<u64> {
+        let mut rows: Vec<u64> = Vec::new();
+        for (row, &units) in carried.iter().enumerate() {
+            rows.push(units);
+            for earlier in (1..=row).rev() {
+                let excess = rows[earlier].saturating_sub(capacities[earlier]);
+                rows[earlier] -= excess;
+                rows[earlier - 1] += excess;
+            }
+            rows[0] = rows[0].min(capacities[0]);
+        }
+        rows
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// No bit is lost however little of it is beyond an interval, and none is counted twice.
+        #[test]
+        fn rows_hold_all_that_was_carried(
+            intervals in prop::collection::vec(
+                (select(&[0, 1, 7, 500_000, 1_000_000][..]), prop_oneof![0_u64..1_500_000, 999_990_u64..1_000_010]),
+                1..20,
+            ),
+        ) {
+            let close = |used: &[f64], rows: &[u64], capacities: &[u64]| {
+                used.len() == rows.len() && used.iter().zip(rows).zip(capacities).all(|((used, &row), &capacity)| {
+                    let share = if capacity > 0 { row as f64 / capacity as f64 } else { 0.0 };
+                    (used - share).abs() < 1e-9
+                })
+            };
+            let (capacities, carried): (Vec<u64>, Vec<u64>) = intervals.into_iter().unzip();
+            let equal = vec![1_000_000; carried.len()];
+            let mut series = Series::default();
+            for &units in &carried {
+                series.carried(units as f64 * 1e-6);
+            }
+            let rows = moved_back(&equal, &carried);
+            prop_assert!(close(&series.utilisation, &rows, &equal), "{:?} {rows:?}", series.utilisation);
+            // The same of a link that changes, in tens of bits: what is less than one is rounding.
+            let mut series = Series::default();
+            for (&capacity, &units) in capacities.iter().zip(&carried) {
+                series.capacity.push(10.0 * capacity as f64);
+                series.carried_by_varying(10.0 * units as f64);
+            }
+            let rows = moved_back(&capacities, &carried);
+            prop_assert!(close(&series.utilisation, &rows, &capacities), "{:?} {rows:?}", series.utilisation);
+        }
     }
 }

@@ -277,8 +277,8 @@ mod tests {
     use std::sync::Mutex;
 
     use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Verdict};
-    use longfat_scenario::Step;
     use longfat_scenario::chance::stream;
+    use longfat_scenario::{Scenario, Step};
     use rand_core::Rng;
 
     use super::*;
@@ -309,11 +309,56 @@ mod tests {
         assert_eq!(now, Time(2 * SECOND + 50 * SECOND / 7));
     }
 
+    /// 8 bits at 3 bit/s take 2⅔ s: two thirds of a picosecond more than a whole number of them.
+    #[test]
+    fn what_is_left_at_an_edge_however_little_leaves_at_the_next_rate() {
+        const WHOLE: u64 = 2_666_666_666_666;
+        let ends = |at| line(3, vec![Step { at: Time(at), over: Span::ZERO, to: 0 }]);
+        assert_eq!(ends(WHOLE).send(Time::ZERO, 1, false), LATEST);
+        assert_eq!(ends(WHOLE + 1).send(Time::ZERO, 1, false), Time(WHOLE));
+        // The second packet has two thirds of a picosecond of the first to make up for. A second later, at 2 bit/s, it has
+        // 5 · 10¹² + 2 left, and leaves as the rate is 3 bit/s again: nothing is left for the third.
+        let slow = Time(WHOLE) + Span::from_seconds(1);
+        let fast = slow + Span(5 * SECOND / 2 + 1);
+        let mut line = line(
+            3,
+            [(slow, 2), (fast, 3)].map(|(at, to)| Step { at, over: Span::ZERO, to }).to_vec(),
+        );
+        let mut now = Time::ZERO;
+        let mut send = || {
+            now = line.send(now, 1, true);
+            now
+        };
+        assert_eq!([send(), send(), send()], [Time(WHOLE), fast, fast + Span(WHOLE)]);
+    }
+
     #[test]
     fn a_rate_that_never_returns_holds_a_packet_to_the_end_of_time() {
         let mut line = line(8, vec![Step { at: Time(SECOND / 2), over: Span::ZERO, to: 0 }]);
         assert_eq!(line.send(Time::ZERO, 1, false), LATEST);
         assert_eq!(line.send(Time::ZERO + Span::from_seconds(9), 1, false), LATEST);
+    }
+
+    /// A channel that turns bad and good again with every packet, and a wire that destroys every other one at random besides:
+    /// what happens on the wire does not change what the channel does.
+    #[test]
+    fn a_channel_goes_on_whatever_else_destroys_packets() {
+        let text = "duration = \"1 s\"\n[link.l]\nrate = \"8 Mbit/s\"\ndelay = \"1 ms\"\nloss = 0.5\n\
+             burst_loss = { p = 1, r = 1 }\n[[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"2 ms\"\n";
+        let scenario = Scenario::read(text, "channel.toml", &[], None).expect("it is right");
+        let link = &scenario.links[0];
+        let course = link.course(false, scenario.duration);
+        let variation = Variation::new(course, None, link.forward.impairments.clone());
+        let chance = |part: &str| stream(1, part);
+        let corruption = Rare::new(link.forward.loss, chance("corruption"));
+        let mut line = VaryingLine::new(variation, link.forward.rate, corruption, chance);
+        let destroyed: Vec<bool> = (0..1000)
+            .map(|_| matches!(line.fate(Time::ZERO), Fate::Impaired { destroyed: true, .. }))
+            .collect();
+        let count = |first| destroyed.iter().skip(first).step_by(2).filter(|lost| **lost).count();
+        assert_eq!(count(1), 500);
+        // 250, give or take 11.
+        assert!(count(0).abs_diff(250) < 56, "{}", count(0));
     }
 
     /// Notes the ticks before each new rate, when that begins, and the rate.

@@ -23,6 +23,9 @@ pub(crate) struct Book {
     pub(crate) hosts: Vec<(u32, u32)>,
     pub(crate) dropped: Vec<Time>,
     pub(crate) marked: Vec<Time>,
+    /// The rate that the queue was told of last, if it was told of one: now, and whenever a packet came or might go.
+    rate: Option<Rate>,
+    pub(crate) known: Vec<(Time, Option<Rate>)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +49,13 @@ impl Book {
             hosts: Vec::new(),
             dropped: Vec::new(),
             marked: Vec::new(),
+            rate: None,
+            known: Vec::new(),
         }
+    }
+
+    fn note_rate(&mut self, now: Time) {
+        self.known.push((now, self.rate));
     }
 
     fn held(&self, bytes: Bytes) -> u64 {
@@ -111,6 +120,7 @@ struct Witness {
 impl PacketQueue for Witness {
     fn enqueue(&mut self, now: Time, item: Item, host: &mut dyn Host) {
         let mut book = open(&self.book);
+        book.note_rate(now);
         book.arrived.push((now, (item.source, item.flow)));
         book.hosts.push((item.source, item.destination));
         book.waiting.insert(item.id, item);
@@ -118,7 +128,8 @@ impl PacketQueue for Witness {
     }
 
     fn dequeue(&mut self, now: Time, host: &mut dyn Host) -> Option<Item> {
-        let book = open(&self.book);
+        let mut book = open(&self.book);
+        book.note_rate(now);
         let item = self.queue.dequeue(now, &mut Ear { now, host, book });
         if let Some(item) = &item {
             open(&self.book).went(now, item.id);
@@ -131,6 +142,7 @@ impl PacketQueue for Witness {
     }
 
     fn on_rate(&mut self, now: Time, rate: Rate) {
+        open(&self.book).rate = Some(rate);
         self.queue.on_rate(now, rate);
     }
 
