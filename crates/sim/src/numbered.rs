@@ -5,6 +5,9 @@
 //! packets had arrived when it left, and the sender reads the log up to there ([`Log::read`]), so that neither side works
 //! or allocates in proportion to the window. Each entry tells whether the packet was marked, which is what the counts of
 //! marks in QUIC's acknowledgments amount to.
+//!
+//! A packet that arrives twice, because a wire repeats it, is acknowledged at once the second time, as one out of order;
+//! QUIC discards it (RFC 9000, section 12.3). To the sender it is no news.
 
 use std::collections::VecDeque;
 

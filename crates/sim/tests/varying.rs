@@ -660,3 +660,20 @@ fn a_queue_knows_the_rate_when_a_packet_comes_or_may_go() {
         assert!(expected.iter().all(seen), "{known:?}");
     }
 }
+
+/// Five packets of 300 bytes leave in each opportunity, every 10 ms, and arrive together. They might pass one another on the
+/// wire, but none is late: if those of one instant came in another order, the first would be taken for lost.
+#[test]
+fn packets_of_an_instant_keep_their_order_on_a_wire_on_which_they_need_not() {
+    for jitter in ["", "jitter = { most = \"0 s\", ordered = false }\n"] {
+        let text = format!(
+            "duration = \"1 s\"\n[link.l]\ntrace = {{ mahimahi = \"10\" }}\ndelay = \"5 ms\"\nbuffer = \"90 packets\"\n{jitter}\
+             [link.l.reverse]\ntrace = \"none\"\nrate = \"8 Mbit/s\"\n\
+             [[flow]]\nname = \"five\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\npacket = \"300 B\"\n\
+             initial_window = 10\nsize = \"20 packets\"\n"
+        );
+        let recording = record(&text, false);
+        assert_eq!(numbers(&recording, "flows", "retransmitted"), [0.0], "{jitter}");
+        assert_eq!(numbers(&recording, "flows", "delivered"), [20.0], "{jitter}");
+    }
+}

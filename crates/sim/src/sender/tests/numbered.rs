@@ -610,6 +610,8 @@ fn acknowledgments_come_at_the_threshold_and_at_once_where_something_is_wrong() 
     assert_eq!(acknowledgments(9, &plain(&[0, 2, 1, 3])), [(1, 2, 0), (2, 3, 1), (28, 4, 25)]);
     // Once the gap is known it is no reason any more: numbers are never used again.
     assert_eq!(acknowledgments(2, &plain(&[0, 2, 3, 4])), [(1, 2, 0), (3, 4, 0)]);
+    // Number 1 comes twice: the second time at once, with all that has come, and the largest had come 1 ms before.
+    assert_eq!(acknowledgments(9, &plain(&[0, 1, 1])), [(2, 3, 1)]);
     // A mark.
     assert_eq!(acknowledgments(9, &[(0, false), (1, true)]), [(1, 2, 0)]);
 }
