@@ -697,6 +697,27 @@ fn a_burst_skips_what_is_acknowledged_and_restarts_once_for_a_loss() {
 }
 
 #[test]
+fn only_duplicates_of_the_first_missing_segment_tell_of_its_loss() {
+    // Ten segments leave, one each millisecond. Two duplicates say that 1 is missing; then it comes, and two more that 4 is.
+    // What was acknowledged before comes late, and says nothing; the third one of 4 does.
+    let mut dialogue = blitz(10, &[]);
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    for millis in 1..10 {
+        assert!(dialogue.sender.poll(at(millis)).is_some());
+    }
+    let mut hear = |number, sent| {
+        dialogue.sender.on_ack(
+            at(120),
+            &Packet { number, sent: at(sent), ..Packet::default() },
+            None,
+        );
+        dialogue.sender.measured().congestion_events
+    };
+    let told = [(1, 0), (1, 2), (1, 3), (4, 1), (4, 5), (4, 6), (1, 7), (3, 7), (4, 8)];
+    assert_eq!(told.map(|(number, sent)| hear(number, sent)), [0, 0, 0, 0, 0, 0, 0, 0, 1]);
+}
+
+#[test]
 fn several_losses_of_a_burst_are_one_event() {
     let mut dialogue = blitz(40, &[4, 10, 11, 30]);
     dialogue.run(Span::from_seconds(10));
