@@ -464,6 +464,7 @@ fn add_requests(network: &mut Network, (member, group): (Member, &FlowGroup), to
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Simulation;
 
     /// The route of a flow over a link of 50 ms with these keys.
     fn route(keys: &str) -> Route {
@@ -508,5 +509,50 @@ mod tests {
             let expected = (Span::from_millis(100), Span::from_millis(shortening), shifts);
             assert_eq!((route.delay, route.shortening, route.shifts), expected, "{what}");
         }
+    }
+
+    /// How many places the flows of this scenario take.
+    fn places(text: &str) -> usize {
+        let scenario = Scenario::read(text, "places.toml", &[], None).expect("it is right");
+        let mut simulation = Simulation::new(&scenario, false);
+        while simulation.advance(1000) {}
+        simulation.network.flows.len()
+    }
+
+    /// The first flow is over after 1 + 20 + 0.04 ms. What reaches a link has no effect elsewhere for 5 ms and a quarter of the
+    /// rest of the round trip, 7.5 ms: so long its place rests, and up to 28.54 ms others have places of their own.
+    #[test]
+    fn the_place_of_a_flow_rests_before_another_has_it() {
+        let text = "duration = \"1 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"90 packets\"\n\
+             [[traffic]]\nname = \"one\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n\
+             replay = { tick = \"10 us\", list = \"0 1000,2500 1000,353 1000,1 1000\" }";
+        assert_eq!(places(text), 3);
+    }
+
+    /// The round trip is 600 ms at first, and from 700 ms on 10. Pacing still goes by what it was: when the last of three packets
+    /// has been acknowledged, at 912.6 ms, it holds back a fourth, which there is not, for some 100 ms more. A flow that comes
+    /// meanwhile has another place, one that comes later has that of the first.
+    #[test]
+    fn a_flow_is_over_when_pacing_waits_for_nothing() {
+        let text = "duration = \"5 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"300 ms\"\nbuffer = \"90 packets\"\n\
+             [[link.near.change]]\nat = \"700 ms\"\ndelay = \"5 ms\"\n\
+             [[traffic]]\nname = \"paced\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"600 ms\"\npacket = \"1000 B\"\n\
+             initial_window = 1\npacing = \"spread\"\nreplay = { tick = \"1 ms\", list = \"0 3000,950 1000,3050 1000\" }";
+        assert_eq!(places(text), 2);
+    }
+
+    #[test]
+    fn flows_of_two_groups_that_come_one_after_the_other_take_one_place() {
+        let group = |name: &str, at: u32| {
+            format!(
+                "[[traffic]]\nname = \"{name}\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"100 ms\"\n\
+                 replay = {{ tick = \"1 ms\", list = \"{at} 1000,400 1000\" }}\n"
+            )
+        };
+        let text = "duration = \"1 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"90 packets\"\n"
+            .to_owned()
+            + &group("one", 0)
+            + &group("other", 200);
+        assert_eq!(places(&text), 1);
     }
 }
