@@ -51,7 +51,7 @@
 //!
 //! Shares take the time that Prague needs to reach them, a segment per round trip: at 500 Mbit/s and 100 ms two minutes for
 //! the 1040 segments of a quarter. There two CUBIC flows have 4.0 times as much as two of Prague between 15 and 45 s, since
-//! slow start left these far below, as much around 100 s, and from 150 s on Prague has 2.1 times as much.
+//! slow start left these far below, as much around 100 s, and from 150 s on Prague has 2.0 times as much.
 //!
 //! # Deviations
 //!

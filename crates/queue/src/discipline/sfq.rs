@@ -46,7 +46,7 @@
 //! * Of several queues that are the longest each loses in turn, by number. Linux (`sch_sfq`) takes the one that was the last
 //!   to come to that length, or if all are a packet long the one whose turn is next. Tried here, the former has flows that
 //!   are in step lose in step, as in one queue: with 150 Reno flows on 60 packets of buffer Jain's index was 0.70, and is
-//!   0.97.
+//!   0.97 to 0.98 (five seeds at 20 Mbit/s and 20 ms).
 //! * A queue that a full buffer empties keeps its place in the order of turns for what comes before it is reached.
 //! * The deployed limit of 127 packets to a queue is not in: the buffer is the limit.
 //!
