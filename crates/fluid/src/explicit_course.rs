@@ -175,7 +175,7 @@ impl<'a> Course<'a> {
         for (path, rate) in self.path.rates.iter_mut().zip(rates) {
             path.push(rate.max(0.0));
         }
-        let crowd = self.equations.crowd(t, 0.0);
+        let crowd = self.equations.crowd(t);
         let price = self.equations.link.price(rates.iter().sum(), *queue, crowd.round_trip);
         self.path.price.push(if crowd.count > 0.0 { price } else { 0.0 });
         self.path.queue.push(queue.max(0.0));
@@ -201,8 +201,11 @@ impl Stepping for Course<'_> {
     }
 }
 
-/// Instants closer together than this fraction of a delay count as the same.
-const SAME: f64 = 1e-9;
+/// The instant that is heard of at `t`, `lag` after it. Rounding may put a start and a lag, less the lag, before the start:
+/// a billionth of the lag later, who hears of the router finds itself there.
+fn heard(t: f64, lag: f64) -> f64 {
+    t - lag + 1e-9 * lag
+}
 
 /// How many flows there are from some instant on, and their mean round trip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -266,11 +269,9 @@ impl Running<'_> {
             }
     }
 
-    /// The flows there are at `lag` before `t`. Rounding may put a start and a lag, less the lag, before the start: who
-    /// hears of the router then must not find that nobody was there.
-    fn crowd(&self, t: f64, lag: f64) -> Crowd {
-        let then = t - lag + SAME * lag;
-        let after = self.crowds.partition_point(|crowd| crowd.from <= then);
+    /// The flows there are at `t`.
+    fn crowd(&self, t: f64) -> Crowd {
+        let after = self.crowds.partition_point(|crowd| crowd.from <= t);
         after.checked_sub(1).map_or_else(Crowd::default, |last| self.crowds[last])
     }
 
@@ -288,7 +289,7 @@ impl Running<'_> {
 
     /// What the router saw `lag` before `t`; `None` before the first step.
     fn seen(&self, side: Side, t: f64, lag: f64, y: &[f64]) -> Option<Seen<'_>> {
-        let (count, crowd) = (self.link.flows.len(), self.crowd(t, lag));
+        let (count, crowd) = (self.link.flows.len(), self.crowd(heard(t, lag)));
         if lag == 0.0 {
             let load = y[..count].iter().sum();
             return Some(Seen { lag, past: None, load, queue: y[count], crowd });
@@ -301,7 +302,7 @@ impl Running<'_> {
     /// Is the flow there, and has what the router tells those who are there had time to reach it?
     fn hears(&self, flow: usize, t: f64, lag: f64) -> bool {
         let flow = &self.link.flows[flow];
-        t - lag >= flow.start - SAME * lag && t < flow.stop
+        heard(t, lag) >= flow.start && t < flow.stop
     }
 }
 

@@ -444,34 +444,29 @@ impl<'a> Solver<'a> {
     /// 10⁹ segments on a buffer that overflows, say. Whatever it carries out of bounds has reached the bound within the
     /// step; the quartic, which follows slopes that are gone before its end, does not say how. A straight line does. True
     /// if anything was moved.
+    ///
+    /// So is the mean window that losses leave held to what the windows were. Where losses come more often than steps, it
+    /// would swing ever farther from the windows that it follows.
     fn straighten(&mut self) -> bool {
         let mut moved = false;
-        for Bounds { component, least, most } in bounds(&self.model) {
-            let end = &mut self.step.end[component];
-            let within = end.max(least).min(most);
-            if within != *end {
-                *end = within;
-                let start = self.y[component];
+        let mut hold = |y: &[f64], end: &mut [f64], component: usize, within: f64| {
+            if within != end[component] {
+                end[component] = within;
+                let start = y[component];
                 self.quartics[component] = [start, within - start, 0.0, 0.0, 0.0];
                 moved = true;
             }
+        };
+        let (y, end) = (&self.y, &mut self.step.end);
+        for Bounds { component, least, most } in bounds(&self.model) {
+            let within = end[component].max(least).min(most);
+            hold(y, end, component, within);
         }
-        self.straighten_epochs() || moved
-    }
-
-    /// The same for the mean window that losses leave. Where they come more often than steps, it swings ever farther from
-    /// the windows that it follows; but it is a mean of what they were.
-    fn straighten_epochs(&mut self) -> bool {
-        let mut moved = false;
         for flow in 0..self.model.stands.len() {
             let epoch = self.model.epoch(flow);
-            let (start, end) = (self.y[epoch], self.step.end[epoch]);
-            let within = end.max(0.0).min(start.max(self.y[flow]).max(self.step.end[flow]));
-            if within != end {
-                self.step.end[epoch] = within;
-                self.quartics[epoch] = [start, within - start, 0.0, 0.0, 0.0];
-                moved = true;
-            }
+            let most = y[epoch].max(y[flow]).max(end[flow]);
+            let within = end[epoch].max(0.0).min(most);
+            hold(y, end, epoch, within);
         }
         moved
     }
