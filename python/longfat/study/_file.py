@@ -394,11 +394,11 @@ def _flat(
     for key, value in table.items():
         name = f"{before}{key}"
         nested = isinstance(value, Mapping) and value and nests(name, value)
-        for each, what in (_flat(value, nests, f"{name}.") if nested else {name: value}).items():
-            if each in found:
-                message = f"`{shown(each)}` is there twice: leave one of them out"
-                raise StudyError(message)
-            found[each] = what
+        inside = _flat(value, nests, f"{name}.") if nested else {name: value}
+        if twice := found.keys() & inside:
+            message = f"`{shown(min(twice))}` is there twice: leave one of them out"
+            raise StudyError(message)
+        found |= inside
     return found
 
 
