@@ -543,16 +543,11 @@ mod tests {
 
     #[test]
     fn flows_of_two_groups_that_come_one_after_the_other_take_one_place() {
-        let group = |name: &str, at: u32| {
-            format!(
-                "[[traffic]]\nname = \"{name}\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"100 ms\"\n\
-                 replay = {{ tick = \"1 ms\", list = \"{at} 1000,400 1000\" }}\n"
-            )
-        };
-        let text = "duration = \"1 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"90 packets\"\n"
-            .to_owned()
-            + &group("one", 0)
-            + &group("other", 200);
+        let link = "duration = \"1 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"90 packets\"\n";
+        let one = "[[traffic]]\nname = \"one\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"100 ms\"\n\
+                   replay = { tick = \"1 ms\", list = \"0 1000,400 1000\" }\n";
+        let other = one.replace("one", "other").replace("\"0 1000", "\"200 1000");
+        let text = [link, one, &other].concat();
         assert_eq!(places(&text), 1);
     }
 }

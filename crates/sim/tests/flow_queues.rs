@@ -294,8 +294,9 @@ fn what_an_application_sends_travels_between_two_hosts() {
     let library = library.lock().expect("nobody panicked");
     let [there, back] = [0, 1].map(|direction| {
         let arrived = open(&library[direction]).arrived.clone();
-        let sources: BTreeSet<u32> = arrived.iter().map(|(_, (source, _))| *source).collect();
-        let flows: BTreeSet<(u32, u32)> = arrived.iter().map(|(_, flow)| *flow).collect();
+        let sources: BTreeSet<u32> = arrived.iter().map(|item| item.source).collect();
+        let flows: BTreeSet<(u32, u32)> =
+            arrived.iter().map(|item| (item.source, item.flow)).collect();
         assert_eq!(sources.len(), 1);
         (sources.into_iter().next(), flows.len())
     });

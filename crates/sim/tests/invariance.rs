@@ -5,7 +5,7 @@ use crate::support::disciplines::acting;
 use crate::support::record;
 use crate::support::witness::{open, watched};
 use longfat_control::{CONTROLLERS, SlowStart, Start};
-use longfat_queue::DISCIPLINES;
+use longfat_queue::{DISCIPLINES, Item};
 use longfat_sim::summary::FlowSummary;
 use longfat_sim::{Column, Recording, Simulation};
 use proptest::prelude::*;
@@ -164,7 +164,11 @@ fn meet(text: &str) -> bool {
     while simulation.advance(100_000) {}
     let books = library.lock().expect("nobody panicked");
     books.iter().any(|book| {
-        open(book).arrived.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1)
+        let flow = |item: &Item| (item.source, item.flow);
+        open(book)
+            .arrived
+            .windows(2)
+            .any(|pair| pair[0].arrived == pair[1].arrived && flow(&pair[0]) != flow(&pair[1]))
     })
 }
 

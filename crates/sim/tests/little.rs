@@ -50,7 +50,7 @@ proptest! {
         for (((name, told), book), way) in directions(&plain.summary).zip(books.iter()).zip(ways) {
             let book = open(book);
             prop_assert_eq!(told["queue_mean"].as_f64(), book.queue_mean(from, end), "{}\n{}", name, &text);
-            let arrived = book.arrived.iter().map(|(time, _)| *time).collect();
+            let arrived = book.arrived.iter().map(|item| item.arrived).collect();
             let counts = [("marked", &book.marked), ("arrived", &arrived), ("dropped", &book.dropped)];
             // What a policer refuses has arrived at the link and never reaches the queue, and so has an acknowledgment
             // that takes the place of another.

@@ -130,12 +130,15 @@ fn a_flow_in_the_place_of_another_runs_between_hosts_of_its_own() {
     let mut simulation = Simulation::new(&scenario, false);
     while simulation.advance(1000) {}
     let books = library.lock().expect("nobody panicked");
-    let [out, back] = [0, 1].map(|port| open(&books[port]).hosts.clone());
+    let seen = [0, 1].map(|port| open(&books[port]).arrived.clone());
+    let [out, back] = seen.each_ref().map(|items| {
+        items.iter().map(|item| (item.source, item.destination)).collect::<Vec<(u32, u32)>>()
+    });
     let [one, other] = [out[0], out[1]];
     assert_eq!(out, [one, other, one, other]);
     assert!(one.0 != other.0 && one.1 != other.1 && one.0 != one.1, "{out:?}");
     assert_eq!(back, out.iter().map(|&(from, to)| (to, from)).collect::<Vec<_>>());
-    let flows: Vec<(u32, u32)> = open(&books[0]).arrived.iter().map(|(_, flow)| *flow).collect();
+    let flows: Vec<(u32, u32)> = seen[0].iter().map(|item| (item.source, item.flow)).collect();
     assert_eq!(flows, [(one.0, 0), (other.0, 0), (one.0, 1), (other.0, 1)]);
 }
 

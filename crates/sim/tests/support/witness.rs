@@ -17,10 +17,8 @@ pub(crate) struct Book {
     waiting: BTreeMap<u32, Item>,
     /// Those that no longer do: when each came and went, and how much it held of the buffer.
     gone: Vec<Stay>,
-    /// When packets arrived, and the source and the flow of each.
-    pub(crate) arrived: Vec<(Time, (u32, u32))>,
-    /// Between which hosts each of them travels.
-    pub(crate) hosts: Vec<(u32, u32)>,
+    /// The packets that arrived, as they came.
+    pub(crate) arrived: Vec<Item>,
     pub(crate) dropped: Vec<Time>,
     pub(crate) marked: Vec<Time>,
     /// The rate that the queue was told of last, if it was told of one: now, and whenever a packet came or might go.
@@ -46,7 +44,6 @@ impl Book {
             waiting: BTreeMap::new(),
             gone: Vec::new(),
             arrived: Vec::new(),
-            hosts: Vec::new(),
             dropped: Vec::new(),
             marked: Vec::new(),
             rate: None,
@@ -121,8 +118,7 @@ impl PacketQueue for Witness {
     fn enqueue(&mut self, now: Time, item: Item, host: &mut dyn Host) {
         let mut book = open(&self.book);
         book.note_rate(now);
-        book.arrived.push((now, (item.source, item.flow)));
-        book.hosts.push((item.source, item.destination));
+        book.arrived.push(item);
         book.waiting.insert(item.id, item);
         self.queue.enqueue(now, item, &mut Ear { now, host, book });
     }
