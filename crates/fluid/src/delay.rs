@@ -117,45 +117,40 @@ impl FlowPlan {
         guess: Demand,
         most: f64,
     ) -> Option<Demand> {
-        let bound = |window| Demand { window, ..Demand::BOUND };
-        // What a round trip brings, in segments: it falls as the window grows.
-        let growth = |u: f64, rtt: f64| {
-            let window = math::exp(u);
-            window * self.net_gain(&self.balanced(window, rtt, chances), chances)
-        };
+        let growth = |u: f64| self.growth_by_delay(u, rtt, chances);
         let (least_u, most_u) = (0.0, math::ln(most));
         let start = math::ln(guess.window.clamp(LEAST_WINDOW, most));
-        let value = growth(start, rtt);
+        let value = growth(start);
         let (mut low, mut high) = ((start, value), (start, value));
         let mut reach = 0.02;
         while low.1 < 0.0 {
             if low.0 <= least_u {
-                return Some(bound(LEAST_WINDOW));
+                return Some(Demand::bound(LEAST_WINDOW));
             }
             high = low;
             low.0 = (low.0 - reach).max(least_u);
-            low.1 = growth(low.0, rtt);
+            low.1 = growth(low.0);
             reach *= 4.0;
         }
         while high.1 > 0.0 {
             if high.0 >= most_u {
-                return (self.max_window <= most).then(|| bound(most));
+                return (self.max_window <= most).then(|| Demand::bound(most));
             }
             low = high;
             high.0 = (high.0 + reach).min(most_u);
-            high.1 = growth(high.0, rtt);
+            high.1 = growth(high.0);
             reach *= 4.0;
         }
-        let u = root(|u| growth(u, rtt), low, high);
-        let window = math::exp(u);
+        let u = root(growth, low, high);
         let by = 1e-6;
-        let slope = (growth(u + by, rtt) - growth(u - by, rtt)) / (2.0 * by);
-        if slope >= 0.0 {
-            return Some(bound(window));
-        }
-        let wait = self.small_wait(rtt);
-        let by_rtt = (growth(u, rtt + wait) - growth(u, rtt - wait)) / (2.0 * wait);
-        let lost = window * self.net_gain(&self.balanced(window, rtt, chances), Chances::default());
-        Some(Demand { window, elasticity: (lost / slope).min(0.0), stretch: -by_rtt / slope })
+        let slope = (growth(u + by) - growth(u - by)) / (2.0 * by);
+        let window = math::exp(u);
+        Some(if slope < 0.0 { Demand { window, slope } } else { Demand::bound(window) })
+    }
+
+    /// What a round trip brings at the window exp(u), in segments: it falls as the window grows.
+    pub(crate) fn growth_by_delay(&self, u: f64, rtt: f64, chances: Chances) -> f64 {
+        let window = math::exp(u);
+        window * self.net_gain(&self.balanced(window, rtt, chances), chances)
     }
 }

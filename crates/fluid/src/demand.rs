@@ -17,17 +17,29 @@ pub(crate) struct Chances {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Demand {
     pub(crate) window: f64,
-    /// d ln(window) / d ln(price), at most 0.
-    pub(crate) elasticity: f64,
-    /// d ln(window) / d(round trip), per second, of a law that answers delay; of others 0.
-    pub(crate) stretch: f64,
+    /// How fast growth falls with ln(window) where it is 0: negative, and without limit where a bound holds the window.
+    pub(crate) slope: f64,
 }
 
 impl Demand {
-    /// A first guess: one segment, and Reno's square root.
-    pub(crate) const UNKNOWN: Self = Self { window: 1.0, elasticity: -0.5, stretch: 0.0 };
+    /// A first guess: one segment, and Reno's slope.
+    pub(crate) const UNKNOWN: Self = Self { window: 1.0, slope: -2.0 };
+
     /// A window that answers nothing: it is held by a bound.
-    pub(crate) const BOUND: Self = Self { window: 1.0, elasticity: 0.0, stretch: 0.0 };
+    pub(crate) fn bound(window: f64) -> Self {
+        Self { window, slope: f64::NEG_INFINITY }
+    }
+}
+
+/// How a window answers what its packets meet: changes of its logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Response {
+    /// Per probability of marks.
+    pub(crate) marks: f64,
+    /// Per probability of losses.
+    pub(crate) losses: f64,
+    /// Per second that packets wait.
+    pub(crate) wait: f64,
 }
 
 impl FlowPlan {
@@ -73,15 +85,14 @@ impl FlowPlan {
         if self.flow.heeds_delay() {
             return self.demand_by_delay(chances, rtt, guess, most);
         }
-        let at = |window: f64| Some(Demand { window, ..Demand::BOUND });
-        let unlimited = || if self.max_window < CEILING { at(most) } else { None };
+        let unlimited = || (self.max_window < CEILING).then(|| Demand::bound(most));
         if chances.marks + chances.losses <= 0.0 {
             return unlimited();
         }
         let growth = |u: f64| self.growth(u, rtt, chances);
         let (least_u, most_u) = (0.0, math::ln(most));
         let start = math::ln(guess.window.clamp(LEAST_WINDOW, most));
-        let u = if let Some(u) = secant(growth, start, guess.elasticity, (least_u, most_u)) {
+        let u = if let Some(u) = secant(growth, start, guess.slope, (least_u, most_u)) {
             u
         } else {
             // A bracket around the guess, growing until the sign changes.
@@ -90,7 +101,7 @@ impl FlowPlan {
             let mut reach = 0.02;
             while low.1 < 0.0 {
                 if low.0 <= least_u {
-                    return at(LEAST_WINDOW);
+                    return Some(Demand::bound(LEAST_WINDOW));
                 }
                 high = low;
                 low.0 = (low.0 - reach).max(least_u);
@@ -111,8 +122,30 @@ impl FlowPlan {
         // Wide enough for rounding, narrow enough for any law.
         let by = 1e-6;
         let slope = (growth(u + by) - growth(u)) / by;
-        let elasticity = if slope < 0.0 { 1.0 / slope } else { -1.0 };
-        Some(Demand { window: math::exp(u), elasticity, stretch: 0.0 })
+        Some(Demand { window: math::exp(u), slope: if slope < 0.0 { slope } else { -1.0 } })
+    }
+
+    /// How the window asked for answers a little more of each: by the implicit function, as growth stays 0.
+    pub(crate) fn response(&self, demand: Demand, chances: Chances, rtt: f64) -> Response {
+        let u = math::ln(demand.window);
+        let growth = |rtt: f64, chances: Chances| {
+            if self.flow.heeds_delay() {
+                self.growth_by_delay(u, rtt, chances)
+            } else {
+                self.growth(u, rtt, chances)
+            }
+        };
+        let by = 1e-6 * (chances.marks + chances.losses);
+        let wait = self.small_wait(rtt);
+        let now = growth(rtt, chances);
+        let answer = |then: f64, by: f64| {
+            if then == now { 0.0 } else { (now - then) / (by * demand.slope) }
+        };
+        Response {
+            marks: answer(growth(rtt, Chances { marks: chances.marks + by, ..chances }), by),
+            losses: answer(growth(rtt, Chances { losses: chances.losses + by, ..chances }), by),
+            wait: answer(growth(rtt + wait, chances), wait),
+        }
     }
 }
 
@@ -140,18 +173,18 @@ impl FlowPlan {
 /// How close to balance is close enough.
 const BALANCED: f64 = 1e-13;
 
-/// The root of a falling function near `start`, where its slope was 1/`elasticity`; `None` unless found quickly.
+/// The root of a falling function near `start`, where it had this slope; `None` unless found quickly.
 fn secant(
     f: impl Fn(f64) -> f64,
     start: f64,
-    elasticity: f64,
+    slope: f64,
     (least, most): (f64, f64),
 ) -> Option<f64> {
-    if elasticity >= 0.0 {
+    if slope.is_infinite() {
         return None;
     }
     let (mut last, mut at_last) = (start, f(start));
-    let mut inverse_slope = elasticity;
+    let mut inverse_slope = 1.0 / slope;
     for _ in 0..8 {
         let next = last - at_last * inverse_slope;
         if !(least..most).contains(&next) || (next - last).abs() > 3.0 {

@@ -12,11 +12,13 @@
 //! the papers state (Kelly, Maulloo and Tan 1998; Theorem 3.1 of Kavak and Kunniyur), so there is one answer. A law that
 //! jumps upwards, as LTCP at each of its layers, may have two windows for one price: such an answer is refused.
 //!
-//! This is an interior-point method: Newton's, on S - X = μ C/z with a price z > 0 on every link, while μ goes to 0. It
-//! starts at prices that nobody would pay and comes down, because below some price a law may ask for everything: the
-//! fiber controller at p ≤ α. Prices have kinks, as where a queue becomes full. Where one stops the method, each link in
-//! turn is brought to its own balance by bisection, and the method goes on from there. Neither random numbers nor the
-//! order of anything but the links play any part.
+//! This is an interior-point method: Newton's, on S = X + μ C/z with a price z > 0 on every link, while μ goes to 0. It
+//! works on logarithms, ln(X + μ C/z) - ln S as functions of ln z: windows are powers of prices, so that these are nearly
+//! straight where S - X is not. It starts at prices that nobody would pay and comes down, because below some price a law
+//! may ask for everything: the fiber controller at p ≤ α. Prices have kinks, as where a queue becomes full or RED begins to
+//! mark. Where one stops the method, each link in turn is brought to its own balance by bisection, over and over: a descent
+//! along the coordinates of the convex function, which kinks slow but do not stop. Then the method goes on from there.
+//! Neither random numbers nor the order of anything but the links play any part.
 
 use longfat_units::{Span, math};
 use nalgebra::{DMatrix, DVector};
@@ -123,6 +125,12 @@ struct Level {
 /// The share of the supply that complementarity may leave open at the end, relative to the price.
 const LAST_BARRIER: f64 = 1e-25;
 const MOST_STEPS: usize = 2000;
+/// A step that helps only if it is shortened more often than this has met a kink.
+const MOST_HALVINGS: usize = 12;
+/// How often all links of a search may be brought to their own balances.
+const MOST_ROUNDS: usize = 100;
+/// No level changes by more than this in a step, in units of ln z.
+const LONGEST: f64 = 3.0;
 /// Loads are right within this share of the capacity. They cannot be much better where a price of 1e-4 decides on a
 /// window of a million segments, as with the fiber controller.
 const EXACT: f64 = 1e-6;
@@ -152,6 +160,8 @@ struct Search<'a> {
     levels: Vec<f64>,
     demands: Vec<Demand>,
     steps: usize,
+    /// How often all links have been brought to their own balances.
+    rounds: usize,
 }
 
 impl<'a> Search<'a> {
@@ -172,7 +182,7 @@ impl<'a> Search<'a> {
         }
         let levels = plan.links.iter().map(highest_level).map(|top| top - 0.5).collect();
         let demands = vec![Demand::UNKNOWN; plan.flows.len()];
-        let search = Self { network, plan, running, loads, levels, demands, steps: 0 };
+        let search = Self { network, plan, running, loads, levels, demands, steps: 0, rounds: 0 };
         search.refuse_unbounded()?;
         search.refuse_overload()?;
         Ok(search)
@@ -258,7 +268,7 @@ impl<'a> Search<'a> {
         loop {
             let last = barrier <= LAST_BARRIER;
             loop {
-                match self.newton(barrier, if last { 1e-12 } else { 1e-2 }, go_on)? {
+                match self.newton(barrier, if last { 1e-12 } else { 1e-3 }, go_on)? {
                     Newton::Step => {}
                     Newton::Done => break,
                     Newton::Stopped => return Ok(false),
@@ -316,34 +326,30 @@ impl<'a> Search<'a> {
         carried
     }
 
-    /// What is left open at these levels, as a share of each capacity.
-    fn residual(&self, levels: &[f64], demands: &[Demand], barrier: f64) -> Vec<f64> {
+    /// ln(X + μ C/z) - ln S of each link at these levels.
+    fn excess(&self, levels: &[f64], demands: &[Demand], barrier: f64) -> Vec<f64> {
         let links = self.levels_of(levels);
         let carried = self.carried(&links, demands);
         (0..links.len())
             .map(|index| {
-                if self.plan.links[index].price == Price::Loss {
+                let plan = &self.plan.links[index];
+                if plan.price == Price::Loss {
                     return 0.0;
                 }
-                let open = (links[index].supply - carried[index]) / self.plan.links[index].capacity;
-                open - barrier / levels[index]
+                let load = carried[index] + barrier / levels[index] * plan.capacity;
+                math::ln(load / links[index].supply)
             })
             .collect()
     }
 
+    fn largest_excess(&self, barrier: f64) -> f64 {
+        largest(&self.excess(&self.levels, &self.demands, barrier))
+    }
+
     /// One step of Newton's method.
     fn newton(&mut self, barrier: f64, goal: f64, go_on: GoOn<'_>) -> Result<Newton, FluidError> {
-        let residual = self.residual(&self.levels, &self.demands, barrier);
-        // Relative to the barrier where a link is not full, to the capacity where it is.
-        let scales: Vec<f64> = self.levels.iter().map(|z| (barrier / z).clamp(1e-3, 1.0)).collect();
-        let size = |residual: &[f64]| {
-            residual
-                .iter()
-                .zip(&scales)
-                .map(|(open, scale)| (open / scale).abs())
-                .fold(0.0, f64::max)
-        };
-        let before = size(&residual);
+        let excess = self.excess(&self.levels, &self.demands, barrier);
+        let before = largest(&excess);
         if before <= goal {
             return Ok(Newton::Done);
         }
@@ -351,27 +357,23 @@ impl<'a> Search<'a> {
         if self.steps > MOST_STEPS {
             return self.judge().map(|()| Newton::Done);
         }
-        let step = self.direction(&residual, barrier);
-        let mut length = 1.0_f64;
-        for (z, change) in self.levels.iter().zip(&step) {
-            if *change < 0.0 {
-                length = length.min(-0.95 * z / change);
-            }
-        }
+        let step = self.direction(&excess, barrier);
+        let mut length = (LONGEST / largest(&step)).min(1.0);
         for (index, link) in self.plan.links.iter().enumerate() {
-            let room = highest_level(link) - self.levels[index];
-            if step[index] > 0.95 * room {
-                length = length.min(0.95 * room / step[index]);
+            let z = self.levels[index];
+            let room = math::ln(0.05 + 0.95 * highest_level(link) / z);
+            if step[index] > room {
+                length = length.min(room / step[index]);
             }
         }
-        for _ in 0..60 {
+        for _ in 0..MOST_HALVINGS {
             if !go_on() {
                 return Ok(Newton::Stopped);
             }
-            let levels: Vec<f64> =
-                self.levels.iter().zip(&step).map(|(z, change)| z + length * change).collect();
+            let change = |(z, change): (&f64, &f64)| z * math::exp(length * change);
+            let levels: Vec<f64> = self.levels.iter().zip(&step).map(change).collect();
             if let Ok(demands) = self.ask(&levels) {
-                let after = size(&self.residual(&levels, &demands, barrier));
+                let after = largest(&self.excess(&levels, &demands, barrier));
                 if after < (1.0 - 0.05 * length) * before {
                     (self.levels, self.demands) = (levels, demands);
                     return Ok(Newton::Step);
@@ -380,16 +382,30 @@ impl<'a> Search<'a> {
             length *= 0.5;
         }
         // Because of rounding, or a kink as where a queue becomes full, nothing nearby is better.
-        if residual.iter().all(|open| open.abs() <= CLOSE) {
+        if before <= CLOSE {
             return Ok(Newton::Done);
         }
-        for index in 0..self.plan.links.len() {
-            if !self.balance(index, barrier, go_on) {
-                return Ok(Newton::Stopped);
+        Ok(self.balance_in_turn(barrier, before, go_on))
+    }
+
+    /// Brings the links to their own balances, one after the other, until no excess is as large as it was before.
+    fn balance_in_turn(&mut self, barrier: f64, before: f64, go_on: GoOn<'_>) -> Newton {
+        while self.rounds < MOST_ROUNDS {
+            self.rounds += 1;
+            let last = self.levels.clone();
+            for index in 0..self.plan.links.len() {
+                if !self.balance(index, barrier, go_on) {
+                    return Newton::Stopped;
+                }
+            }
+            if self.largest_excess(barrier) < 0.99 * before {
+                return Newton::Step;
+            }
+            if self.levels.iter().zip(&last).all(|(z, last)| (z - last).abs() <= 1e-9 * last) {
+                break;
             }
         }
-        let after = size(&self.residual(&self.levels, &self.demands, barrier));
-        Ok(if after < 0.99 * before { Newton::Step } else { Newton::Done })
+        Newton::Done
     }
 
     /// Brings one link to its own balance while the others stay as they are: bisection, which no kink stops, since the
@@ -443,41 +459,47 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Newton's direction for the levels.
-    fn direction(&self, residual: &[f64], barrier: f64) -> Vec<f64> {
+    /// Newton's direction for the logarithms of the levels.
+    fn direction(&self, excess: &[f64], barrier: f64) -> Vec<f64> {
         let links = self.levels_of(&self.levels);
+        let carried = self.carried(&links, &self.demands);
         let count = links.len();
         let mut jacobian = DMatrix::<f64>::zeros(count, count);
         for &flow in &self.running {
             let plan = &self.plan.flows[flow];
-            let Demand { window, elasticity, stretch } = self.demands[flow];
             let (chances, rtt) = self.route(flow, &links);
-            let rate = window / rtt * plan.bits;
-            let per_price = rate * elasticity / (chances.marks + chances.losses).max(1e-300);
-            let per_queue = -rate / rtt + rate * stretch;
-            for &(row, _) in &plan.hops {
-                for &(column, _) in &plan.hops {
-                    let link = &links[column];
-                    let change = per_price * link.price_slope + per_queue * link.queue_slope;
-                    jacobian[(row, column)] -= change / self.plan.links[row].capacity;
+            let rate = self.demands[flow].window / rtt * plan.bits;
+            let response = plan.response(self.demands[flow], chances, rtt);
+            for &(column, _) in &plan.hops {
+                let link = &links[column];
+                let marks = plan.is_marked_by(&self.plan.links[column]);
+                let per_price = if marks { response.marks } else { response.losses };
+                let per_level =
+                    per_price * link.price_slope + (response.wait - 1.0 / rtt) * link.queue_slope;
+                let change = rate * per_level * self.levels[column];
+                for &(row, _) in &plan.hops {
+                    jacobian[(row, column)] += change;
                 }
             }
         }
         for (index, link) in links.iter().enumerate() {
-            let z = self.levels[index];
-            let own = link.supply_slope / self.plan.links[index].capacity + barrier / (z * z);
-            jacobian[(index, index)] += own;
-            if self.plan.links[index].price == Price::Loss {
+            let (z, plan) = (self.levels[index], &self.plan.links[index]);
+            if plan.price == Price::Loss {
                 jacobian.row_mut(index).fill(0.0);
                 jacobian.column_mut(index).fill(0.0);
                 jacobian[(index, index)] = 1.0;
+                continue;
             }
+            let held_open = barrier / z * plan.capacity;
+            jacobian[(index, index)] -= held_open;
+            jacobian.row_mut(index).unscale_mut(carried[index] + held_open);
+            jacobian[(index, index)] -= z * link.supply_slope / link.supply;
         }
-        let wanted = DVector::from_iterator(count, residual.iter().map(|open| -open));
+        let wanted = DVector::from_iterator(count, excess.iter().map(|excess| -excess));
         match jacobian.lu().solve(&wanted) {
             Some(step) => step.iter().copied().collect(),
             // Links that cannot be told apart: any of them may move.
-            None => residual.iter().map(|open| -open.signum() * 1e-3).collect(),
+            None => excess.iter().map(|excess| excess.signum() * 1e-3).collect(),
         }
     }
 
@@ -500,10 +522,23 @@ impl<'a> Search<'a> {
                 return Err(FluidError::Overload { link: name.clone(), why });
             }
             if error > EXACT {
-                return Err(FluidError::NotFound { steps: self.steps, link: name.clone(), error });
+                let (steps, link, why) = (self.steps, name.clone(), self.why_not_found());
+                return Err(FluidError::NotFound { steps, link, error, why });
             }
         }
         Ok(())
+    }
+
+    /// What may have kept the search from its end.
+    fn why_not_found(&self) -> String {
+        let endless = |link: &LinkPlan| link.price == Price::Overflow && link.buffer.is_infinite();
+        match self.plan.links.iter().position(endless) {
+            Some(link) => format!(
+                "The queue of link `{}`, whose buffer has no limit, may grow for ever",
+                self.network.links[link].name
+            ),
+            None => "The laws of its flows may have more than one answer to the same price".into(),
+        }
     }
 
     /// Refuses an equilibrium that is one of several: laws that jump may have two windows for the same price.
@@ -554,6 +589,10 @@ const LEFT: f64 = 1e-15;
 /// more, the search has stopped halfway, as at a jump of what flows ask for.
 fn is_free(open: f64, z: f64) -> bool {
     open > 0.0 && z < 1e-3 * open && z * open < LEFT
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().map(|value| value.abs()).fold(0.0, f64::max)
 }
 
 /// A level that no link reaches: a price of 1.

@@ -386,8 +386,8 @@ pub enum FluidError {
     },
     /// The equilibrium was not found.
     #[error(
-        "no equilibrium was found: after {steps} steps the load of link `{link}` is still {error:.1e} off. The laws \
-         of its flows may have more than one answer to the same price; solve the equations in time instead"
+        "no equilibrium was found: after {steps} steps the load of link `{link}` is still {error:.1e} off. {why}; \
+         solve the equations in time instead"
     )]
     NotFound {
         /// Newton steps taken.
@@ -396,6 +396,8 @@ pub enum FluidError {
         link: String,
         /// Its relative error.
         error: f64,
+        /// What it may come from.
+        why: String,
     },
     /// Equations that take too many steps.
     #[error(

@@ -152,6 +152,26 @@ fn a_bottleneck_behind_a_faster_link_fills_its_queue() {
     assert_eq!((rest.links[0].price, rest.links[0].queue), (0.0, 0.0), "the faster link");
 }
 
+/// Losses of 1e-3 hold seven Reno flows at √2000 = 44.72 segments. In front of the link of 786 packets per second, whose buffer
+/// has no limit, is one of twice the rate and with a RED: while the search comes down from prices that nobody would pay, RED
+/// begins to mark at a kink, and the queue behind it grows by a factor of a hundred as it stops.
+#[test]
+fn a_red_that_never_marks_does_not_stand_in_the_way() {
+    let red =
+        RedPrice { min: 5e-4, max: 3e-3, max_p: 1.0, gentle: false, averaging: 10.0, marks: false };
+    let flows = (0..7).map(|_| flow(law("reno", &[]), Span::from_millis(6))).collect();
+    let mut network = single(link(1700.0, Price::Red(red)), flows, 10.0);
+    network.links[0].loss = 1e-3;
+    network.links[0].buffer = Some(Span::from_seconds(5));
+    network.links.push(link(786.0, Price::Overflow));
+    network.links[1].buffer = None;
+    network.flows.iter_mut().for_each(|flow| flow.route = vec![0, 1]);
+    let rest = settled(&network);
+    assert_near(rest.flows[0].window, 44.7214, 1e-5, "the windows");
+    assert_near(rest.links[1].queue, 7.0 * 44.7214 / 786.0 - 0.006, 1e-4, "the queue");
+    assert_eq!((rest.links[0].price, rest.links[0].queue), (0.0, 0.0), "the link in front");
+}
+
 /// Random networks with all laws, integrated without delay until nothing moves.
 #[test]
 fn integration_leads_to_the_equilibrium() {
@@ -254,15 +274,17 @@ fn of_several_answers_none_is_given() {
     assert_near(within.flows[0].window, 171.46, 1e-4, "the one below the bound");
 }
 
-/// LTCP asks for up to 50 segments at prices of 2/50² = 8e-4 and more, and for at least √(2/(0.15 · 8e-4)) = 129 below. A link
-/// of 80 that loses 5e-4 by itself has too little room for the one and room to spare for the other: 50 are no answer, since
-/// with 30 to spare it would charge the 3e-4 that keep the window there.
+/// LTCP asks for up to 50 segments at prices of 2/50² = 8e-4 and more in its first layer, and in its second, which begins at
+/// 50, for 2/(0.15 w²) = p. A link of 80 that loses 5e-4 by itself has room to spare for 50, so that they are no answer: it
+/// would charge the 3e-4 that keep the window there. At 80.13 it is full, and charges (80.13 - 80)/80.13 = 1.58e-3 more; but
+/// at that price the first layer would rest at 31.
 #[test]
 fn no_link_with_room_charges_what_holds_a_window_at_a_jump() {
     let mut link = link(80.0, Price::Overflow);
     link.loss = 5e-4;
     let refused = equilibrium(&single(link, vec![flow(law("ltcp", &[]), SECOND)], 10.0));
-    assert!(matches!(refused, Err(FluidError::NotFound { .. })), "{refused:?}");
+    let Err(FluidError::SeveralRests { found, .. }) = refused else { panic!("{refused:?}") };
+    assert_near(found, 80.1263, 1e-6, "the window at which it is full");
 }
 
 /// 1/w = p s w, where a mark takes s = 1/8 of the window and a loss 1/2: a flow whose packets can carry marks has twice the
@@ -363,6 +385,16 @@ fn an_unlimited_buffer_holds_no_law_that_waits_for_losses() {
     let network = single(endless, vec![flow(law("reno", &[]), SECOND)], 10.0);
     let refused = equilibrium(&network).expect_err("nothing holds it");
     assert!(matches!(refused, FluidError::Unbounded { .. }), "{refused}");
+    // A link that charges but has room for more does not hold it either.
+    let mut behind = network;
+    behind.links[0].name = "endless".into();
+    behind.links.push(link(200.0, AVQ));
+    behind.flows[0].route = vec![0, 1];
+    let refused = equilibrium(&behind).expect_err("nothing holds it").to_string();
+    assert!(
+        refused.contains("The queue of link `endless`, whose buffer has no limit"),
+        "{refused}"
+    );
 }
 
 /// What is there at the end counts, flows and short flows alike: 100 segments without short flows, 40 with 60 per second of
