@@ -370,13 +370,15 @@ impl<'a> Search<'a> {
             if !go_on() {
                 return Ok(Newton::Stopped);
             }
-            let change = |(z, change): (&f64, &f64)| z * math::exp(length * change);
-            let levels: Vec<f64> = self.levels.iter().zip(&step).map(change).collect();
-            if let Ok(demands) = self.ask(&levels) {
-                let after = largest(&self.excess(&levels, &demands, barrier));
-                if after < (1.0 - 0.05 * length) * before {
-                    (self.levels, self.demands) = (levels, demands);
-                    return Ok(Newton::Step);
+            for along in [by_logarithms, by_levels] {
+                let change = |(z, change): (&f64, &f64)| along(*z, length * change);
+                let levels: Vec<f64> = self.levels.iter().zip(&step).map(change).collect();
+                if let Ok(demands) = self.ask(&levels) {
+                    let after = largest(&self.excess(&levels, &demands, barrier));
+                    if after < (1.0 - 0.05 * length) * before {
+                        (self.levels, self.demands) = (levels, demands);
+                        return Ok(Newton::Step);
+                    }
                 }
             }
             length *= 0.5;
@@ -589,6 +591,17 @@ const LEFT: f64 = 1e-15;
 /// more, the search has stopped halfway, as at a jump of what flows ask for.
 fn is_free(open: f64, z: f64) -> bool {
     open > 0.0 && z < 1e-3 * open && z * open < LEFT
+}
+
+/// A step along ln z, on which windows are nearly straight.
+fn by_logarithms(z: f64, step: f64) -> f64 {
+    z * math::exp(step)
+}
+
+/// The same along z, on which the price of a route is straight: two links may trade its parts where their sum must not
+/// change, as just above the α of the fiber controller.
+fn by_levels(z: f64, step: f64) -> f64 {
+    z * (1.0 + step).max(0.05)
 }
 
 fn largest(values: &[f64]) -> f64 {

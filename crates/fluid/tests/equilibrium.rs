@@ -172,6 +172,26 @@ fn a_red_that_never_marks_does_not_stand_in_the_way() {
     assert_eq!((rest.links[0].price, rest.links[0].queue), (0.0, 0.0), "the link in front");
 }
 
+/// The fiber controller has √(c/(p - α)) segments: 8000 at a price of α (1 + 3e-4), and everything at α. Two links in a row
+/// share that price until one of them is found to be free: the faster, and the slower keeps a full queue. That takes
+/// steps on which the sum of their prices stays as it is.
+#[test]
+fn two_links_agree_on_who_charges_for_both() {
+    let flows = (0..10).map(|_| flow(law("fiber", &[]), Span::from_millis(600))).collect();
+    let mut network = single(link(1e5, Price::Overflow), flows, 10.0);
+    network.links.push(link(4e5, Price::Overflow));
+    network.links[0].buffer = Some(Span::from_millis(200));
+    network.links[1].buffer = Some(Span::from_millis(900));
+    network.flows.iter_mut().for_each(|flow| flow.route = vec![0, 1]);
+    let rest = settled(&network);
+    let window = 1e5 * 0.8 / 10.0 * (1.0 + 1e-4);
+    assert_near(rest.flows[0].window, window, 1e-6, "the windows");
+    assert_near(rest.links[0].price, 1e-4 + 2.0 / (window * window), 1e-6, "the slower charges");
+    assert_near(rest.links[0].queue, 0.2, 1e-9, "its queue");
+    assert!(rest.steps < 150, "{} steps", rest.steps);
+    assert_eq!((rest.links[1].price, rest.links[1].queue), (0.0, 0.0), "the faster");
+}
+
 /// Random networks with all laws, integrated without delay until nothing moves.
 #[test]
 fn integration_leads_to_the_equilibrium() {
