@@ -23,6 +23,8 @@ import longfat
 
 PACKET_BITS = 12_000
 ALPHA, C = 1e-5, 2.0
+WORSE = {"avq": 1e-7, "overflow": 1e-10}
+"""The part of the cost by which an optimum may miss the best: of loads within 1e-6 of capacities, and of rounding."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,13 @@ class DrawnNetwork:
             alphas=[chance.choice([0.0, ALPHA]) for _ in range(flows)],
         )
 
+    def loads(self, rates: Rates) -> Rates:
+        """What arrives at each link."""
+        loads = np.zeros(len(self.capacities))
+        for rate, route in zip(rates, self.routes, strict=True):
+            loads[route] += rate
+        return loads
+
     def scenario(self) -> dict[str, Any]:
         links = {
             f"l{index}": {
@@ -77,8 +86,21 @@ class DrawnNetwork:
         return {"duration": "10 s", "link": links, "flow": flows}
 
 
-def optimum(network: DrawnNetwork, *, overflow: bool) -> np.ndarray[Any, Any]:
-    """The best rates in packets per second.
+Rates = np.ndarray[Any, Any]
+"""A rate in packets per second for each flow."""
+
+
+def cost(network: DrawnNetwork, rates: Rates, *, overflow: bool) -> float:
+    """What problem (12) minimises, without constraints: there are none with overflow."""
+    loads = network.loads(rates)
+    over = np.maximum(loads / network.capacities - 1, 0.0) if overflow else np.zeros(len(loads))
+    rtt = np.array(network.round_trips)
+    penalty = np.array(network.capacities) * (over - np.log1p(over))
+    return float(np.sum(C / (rtt**2 * rates) - np.array(network.alphas) * rates) + penalty.sum())
+
+
+def optimum(network: DrawnNetwork, *, overflow: bool) -> tuple[Rates, bool]:
+    """The best rates, and whether the solver came as near as it was asked to.
 
     Each 1/x is a variable t with x t >= 1, which is the cone |(2, x - t)| <= x + t; each ln(1 + u) is a
     variable s with exp(s) <= 1 + u. Each rate is measured in even shares of its narrowest link: the numbers
@@ -90,12 +112,12 @@ def optimum(network: DrawnNetwork, *, overflow: bool) -> np.ndarray[Any, Any]:
     scale = np.array([shares[route].min() for route in network.routes])
     rtt = np.array(network.round_trips)
     weights = C / (rtt**2 * scale)
-    cost = np.concatenate([-np.array(network.alphas) * scale, weights])
+    costs = np.concatenate([-np.array(network.alphas) * scale, weights])
     columns = 2 * flows + (2 * links if overflow else 0)
     capacities = np.array(network.capacities)
     if overflow:
-        cost = np.concatenate([cost, capacities, -capacities])
-    unit = float(np.median(np.abs(cost[cost != 0])))
+        costs = np.concatenate([costs, capacities, -capacities])
+    unit = float(np.median(np.abs(costs[costs != 0])))
     rows: list[tuple[int, int, float]] = []
     bounds: list[float] = []
 
@@ -134,7 +156,7 @@ def optimum(network: DrawnNetwork, *, overflow: bool) -> np.ndarray[Any, Any]:
     settings.max_iter = 1000
     solver = clarabel.DefaultSolver(
         sparse.csc_matrix((columns, columns)),
-        cost / unit,
+        costs / unit,
         matrix,
         np.array(bounds),
         cones,
@@ -142,8 +164,7 @@ def optimum(network: DrawnNetwork, *, overflow: bool) -> np.ndarray[Any, Any]:
     )
     solution = solver.solve()
     assert str(solution.status) in {"Solved", "AlmostSolved"}, solution.status
-    rates: np.ndarray[Any, Any] = np.array(solution.x[:flows]) * scale
-    return rates
+    return np.array(solution.x[:flows]) * scale, str(solution.status) == "Solved"
 
 
 def agrees(seed: int, price: Any) -> None:
@@ -156,11 +177,22 @@ def agrees(seed: int, price: Any) -> None:
     rates = np.array([flow["rate_bit_s"] for flow in solved["flows"]]) / PACKET_BITS
     # With overflow a full buffer of one packet is part of the round trip.
     round_trips = [flow["round_trip_s"] for flow in solved["flows"]]
-    best = optimum(replace(network, round_trips=round_trips), overflow=price == "overflow")
+    network = replace(network, round_trips=round_trips)
+    overflow = price == "overflow"
+    best, exactly = optimum(network, overflow=overflow)
+    shape = f"seed {seed}, {len(network.capacities)} links, {len(network.routes)} flows"
+    if not overflow:
+        assert np.all(network.loads(rates) <= np.array(network.capacities) * (1 + 1e-6)), shape
+    ours, theirs = (cost(network, each, overflow=overflow) for each in (rates, best))
+    assert ours <= theirs + WORSE[price] * abs(theirs), (
+        f"{shape}: {ours / theirs - 1:.2e} above the best"
+    )
+    # Where the solver stops short of its goal, a change of a round trip in the last digit moves rates by 1e-3.
     off = np.abs(rates / best - 1)
     worst = int(off.argmax())
-    shape = f"{len(network.capacities)} links, {len(network.routes)} flows"
-    assert off[worst] < 1e-3, f"seed {seed}, {shape}: flow {worst} is {off[worst]:.2e} off"
+    assert off[worst] < (2e-4 if exactly else 1e-2), (
+        f"{shape}: flow {worst} is {off[worst]:.2e} off"
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
