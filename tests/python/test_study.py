@@ -295,6 +295,21 @@ def test_a_narrow_range_is_not_left_and_has_the_digits_that_it_takes() -> None:
     assert between(1.23456789, 1.23456789, 0.5, "log") == 1.23456789
 
 
+def test_what_lies_between_two_quantities_is_a_whole_number_of_bits_picoseconds_or_bytes() -> None:
+    def inside(low: str, high: str, scale: str = "linear") -> list[Any]:
+        return [between(low, high, part / 3, scale) for part in (1, 2)]
+
+    assert inside("10 kB", "20 kB") == ["13.333 kB", "16.667 kB"]
+    assert inside("1 kbit/s", "10 kbit/s", "log") == ["2.154 kbit/s", "4.642 kbit/s"]
+    assert inside("1 ns", "10 ns", "log") == ["2.154 ns", "4.642 ns"]
+    assert inside("1000 B", "1500 B") == ["1167 B", "1333 B"]
+    assert inside("1 kB", "2 MB") == ["667.333 kB", "1.33367 MB"]
+    assert inside("1 KiB", "2 KiB") == ["1.3330078125 KiB", "1.6669921875 KiB"]
+    assert inside("1 us", "1.000001 us") == ["1 us", "1.000001 us"]
+    # What cannot be told to the last byte in hours is told in picoseconds.
+    assert inside("0.0000000000001 h", "0.0000000000002 h") == ["480 ps", "600 ps"]
+
+
 def test_what_lies_between_two_values_is_in_their_order() -> None:
     draw = random.Random(8)  # noqa: S311 - it is to be repeatable, not secret
     for _ in range(2000):

@@ -6,11 +6,14 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
+from longfat._longfat import quantity
 from longfat.scenario import toml_value
 from longfat.units import KINDS, SIZE, number_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from longfat.units import Kind
 
 _UNITS = {
     "rate": ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
@@ -27,7 +30,8 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
     """What lies at `share`, 0 to 1, of the way from one value to another, on a `linear` or `log` scale.
 
     Whole numbers stay whole; quantities keep their unit. Ends are as given. What lies between them has six
-    digits, or as many as tell a thousandth of the range, and does not leave it.
+    digits, or as many as tell a thousandth of the range, and does not leave it; nor is it finer than a bit
+    per second, a picosecond or a byte.
 
     >>> between("10 Mbit/s", "1 Gbit/s", 0.5, "log"), between(1, 1000, 1 / 3, "log")
     ('100 Mbit/s', 10)
@@ -86,7 +90,19 @@ def _made(found: float, kind: str, low: object, high: object, digits: int) -> in
         if len(own) == 1:
             unit = own.pop()
             size = cast("tuple[float, str]", number_of(f"1 {unit}"))[0]
-    return f"{_plain(found / size, digits)} {unit}"
+    made = f"{_plain(found / size, digits)} {unit}"
+    if kind in KINDS and cast("tuple[float, str]", number_of(made))[1] != kind:
+        made = _whole(found, kind, unit)
+    return made
+
+
+def _whole(found: float, kind: Kind, unit: str) -> str:
+    """A quantity that scenarios can have: of a whole number of bits per second, picoseconds or bytes."""
+    count, base = (1e12, "ps") if kind == "time" else (1.0, "B" if kind == "size" else "bit/s")
+    whole = round(found * count)
+    made = f"{_plain_decimal(Decimal(whole) / quantity(kind, f'1 {unit}'))} {unit}"
+    known = cast("tuple[float, str]", number_of(made))
+    return made if known == number_of(f"{whole} {base}") else f"{whole} {base}"
 
 
 def label(value: object) -> Any:  # noqa: ANN401 - a plain value
@@ -124,5 +140,9 @@ def _suitable(value: float, kind: str) -> tuple[float, str]:
 
 def _plain(number: float, digits: int) -> str:
     """A number to so many digits, without an exponent."""
-    text = format(Decimal(f"{number:.{digits}g}"), "f")
+    return _plain_decimal(Decimal(f"{number:.{digits}g}"))
+
+
+def _plain_decimal(number: Decimal) -> str:
+    text = format(number, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
