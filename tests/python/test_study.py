@@ -263,6 +263,8 @@ def test_keys_that_are_set_need_no_quotes_either(small: Path) -> None:
     }
     whole = {"link.bottleneck": {"rate": "5 Mbit/s", "delay": "1 ms"}}
     assert given(**whole) == whole
+    # A table whose keys are all comments sets none.
+    assert given(link={"bottleneck": {}}, flow={}) == {}
 
 
 @pytest.mark.parametrize("table", ["set", "vary"])

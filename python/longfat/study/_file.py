@@ -370,14 +370,15 @@ def flat(table: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         StudyError: One is there twice, quoted and nested.
     """
-    return _flat(table, lambda _, value: not {"from", "to", "steps", "scale"} & set(value))
+    ranges = {"from", "to", "steps", "scale"}
+    return _flat(table, lambda _, value: bool(value) and not ranges & set(value))
 
 
 def assigned(table: Mapping[str, Any]) -> dict[str, Any]:
     """Keys that are set, with their dots, whether they were quoted or are nested tables.
 
-    A table may be a value, too: those nest that hold the keys of a link, a group of flows, or short flows. A
-    quoted path is one of `--set`: its table replaces what is there.
+    A table may be a value, too: those nest that hold the keys of a link, a group of flows, or short flows, be
+    they none. A quoted path is one of `--set`: its table replaces what is there.
 
     Raises:
         StudyError: One is there twice, quoted and nested.
@@ -393,7 +394,7 @@ def _flat(
     found: dict[str, Any] = {}
     for key, value in table.items():
         name = f"{before}{key}"
-        nested = isinstance(value, Mapping) and value and nests(name, value)
+        nested = isinstance(value, Mapping) and nests(name, value)
         inside = _flat(value, nests, f"{name}.") if nested else {name: value}
         if twice := found.keys() & inside:
             message = f"`{shown(min(twice))}` is there twice: leave one of them out"
