@@ -23,17 +23,26 @@ _HOME = None if "polars" in sys.modules else os.getpid()
 _PATIENCE_S = 5.0
 """What takes a thousandth of a second where there are threads."""
 
+_LONG_S = 10.0
+"""What takes a second or two: to compile a law, or to read a file with code."""
+
 _found: dict[int, bool] = {}
 
 
 class Turns:
-    """What threads do one at a time, as often as the same one likes; in a fork nobody's turn lasts."""
+    """What threads do one at a time, as often as the same one likes; in a fork nobody's turn lasts.
+
+    A fork comes between turns, unless one lasts long: what is done in them may hold locks of others, as Numba's
+    as long as it compiles, or change for a while what is imported from where.
+    """
 
     def __init__(self) -> None:
         """It is nobody's turn."""
         self._end_all()
         if hasattr(os, "register_at_fork"):  # where there are forks
-            os.register_at_fork(after_in_child=self._end_all)
+            os.register_at_fork(
+                before=self._begin, after_in_parent=self._end, after_in_child=self._end_all
+            )
 
     @contextmanager
     def one(self) -> Iterator[None]:
@@ -41,8 +50,16 @@ class Turns:
         with self._lock:
             yield
 
+    def _begin(self) -> None:
+        self._forks.has_turn = self._lock.acquire(timeout=_LONG_S)
+
+    def _end(self) -> None:
+        if self._forks.has_turn:
+            self._lock.release()
+
     def _end_all(self) -> None:
         self._lock = threading.RLock()
+        self._forks = threading.local()
 
 
 def has_threads() -> bool:

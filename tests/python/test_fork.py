@@ -65,6 +65,41 @@ def test_code_that_another_thread_reads_keeps_no_fork_waiting(tmp_path: Path) ->
     assert last_line(WHILE_CODE_IS_READ, tmp_path) == "mine"
 
 
+WHILE_CODE_IS_COMPILED = """\
+import os, threading, time
+import longfat
+from longfat.own._compiled import _compiling
+from numba.core.compiler_lock import global_compiler_lock
+
+def law(name):
+    made = longfat.law(name=name, parameters={"a": 1.0})(lambda at, p: p.a / at.window)
+    made.give_up(lambda at, p, cause: 0.5)
+    return made
+
+law("first").__longfat__()  # which imports what it takes
+begun = threading.Event()
+
+def compile():
+    with _compiling.one(), global_compiler_lock:
+        begun.set()
+        time.sleep(1)
+
+threading.Thread(target=compile, daemon=True).start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    print(law("second").__longfat__().name, flush=True)
+else:
+    os.waitpid(child, 0)
+os._exit(0)
+"""
+
+
+def test_code_that_another_thread_compiles_keeps_no_fork_waiting(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    assert last_line(WHILE_CODE_IS_COMPILED, tmp_path) == "second"
+
+
 TABLES_BEFORE_LONGFAT = """\
 import os
 import polars as pl
