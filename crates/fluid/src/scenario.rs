@@ -294,7 +294,8 @@ fn price(
             Price::Avq {
                 utilisation: own("utilisation").unwrap_or(1.0),
                 adaptation: own("alpha").unwrap_or(ADAPTATION / rtt),
-                marks: queue.kind() != "avq" || queue.settings.flag("ecn"),
+                // One that stands in marks where the other would, and where that has no say.
+                marks: !matches!(queue.settings.get("ecn"), Some(Setting::Flag(false))),
             }
         }
         Pricing::Overflow => Price::Overflow,

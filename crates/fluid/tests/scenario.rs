@@ -515,9 +515,15 @@ fn marks_need_a_queue_and_packets_for_them() {
     assert_eq!((able(&usual), marking(&usual)), (vec![true; 3], true));
     let old = setup(&["flow.there.ecn=false"]);
     assert_eq!((able(&old), marking(&old)), (vec![false, false, true], true));
-    let queue = r#"link.far.queue={ kind = "avq", ecn = false }"#;
-    let dropping = setup(&[queue]);
-    assert_eq!((able(&dropping), marking(&dropping)), (vec![true; 3], false));
+    // A virtual queue that stands in does what the other would.
+    for kind in ["avq", "pie", "fq-codel"] {
+        for ecn in [true, false] {
+            let queue = format!(r#"link.far.queue={{ kind = "{kind}", ecn = {ecn} }}"#);
+            let queue = setup(&[&queue]);
+            assert_eq!((able(&queue), marking(&queue)), (vec![true; 3], ecn), "{kind}");
+        }
+    }
+    assert!(marking(&setup(&["link.far.queue=dualpi2"])), "it always marks");
 }
 
 /// PIE has an `alpha` too, which is none of a virtual queue's.
