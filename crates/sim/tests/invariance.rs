@@ -287,9 +287,11 @@ proptest! {
         prop_assert_eq!(&one.summary.traffic, &other.summary.traffic, "{}", &text);
     }
 
-    /// What goes on elsewhere changes nothing, wherever in the file it stands.
+    /// What goes on elsewhere changes nothing, wherever in the file it stands, unless packets meet: which of them is first is
+    /// decided by places, and short flows elsewhere take some.
     #[test]
     fn flows_elsewhere_change_nothing(case in cases(), others in prop::collection::vec(alone(), 1..4), place in any::<Index>()) {
+        prop_assume!(!meet(&case.text(1)));
         let elsewhere = Case { flows: others, traffic: true, ..case.clone() };
         let elsewhere = elsewhere.groups(1).concat().replace("\"wire\"", "\"elsewhere\"");
         let elsewhere = elsewhere.replace("name = \"", "name = \"other-");
