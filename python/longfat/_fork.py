@@ -51,6 +51,7 @@ class Turns:
             yield
 
     def _begin(self) -> None:
+        self._forks.has_turn = False  # should it be interrupted
         self._forks.has_turn = self._lock.acquire(timeout=_LONG_S)
 
     def _end(self) -> None:
