@@ -44,7 +44,10 @@ class Mine(longfat.Controller):
 WHILE_CODE_IS_READ = """\
 import os, threading, time
 from pathlib import Path
+import longfat._fork
 from longfat.own._code import _from_python
+
+longfat._fork._LONG_S = 1.0
 
 threading.Thread(target=_from_python, args=["slow.py:Mine", "controller"], daemon=True).start()
 while not Path("begun").exists():
