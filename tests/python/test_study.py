@@ -312,6 +312,17 @@ def test_what_lies_between_two_quantities_is_a_whole_number_of_bits_picoseconds_
     assert inside("0.0000000000001 h", "0.0000000000002 h") == ["480 ps", "600 ps"]
 
 
+@pytest.mark.parametrize(
+    ("value", "finest"),
+    [("1.0001 kbit/s", "a bit per second"), ("0.5 ps", "a picosecond"), ("3.7 B", "a byte")],
+)
+def test_an_end_that_is_too_fine_is_refused_as_that(value: str, finest: str) -> None:
+    other = f"2 {value.split()[1]}"
+    for ends in ((value, other), (other, value), (value, value)):
+        with pytest.raises(ValueError, match=f'"{value}" is finer .*: {finest} is the least'):
+            between(*ends, 0.5, "linear")
+
+
 def test_what_lies_between_two_values_is_in_their_order() -> None:
     draw = random.Random(8)  # noqa: S311 - it is to be repeatable, not secret
     for _ in range(2000):

@@ -20,6 +20,7 @@ _UNITS = {
     "time": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
     "size": SIZE,
 }
+_FINEST = {"rate": "a bit per second", "time": "a picosecond", "size": "a byte"}
 _DIGITS = 6
 _OF_RANGE = 3
 """As many digits of the length of a range, at least."""
@@ -46,6 +47,12 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
         wrong = low if first is None else high
         message = f"{toml_value(wrong)} is neither a number nor a quantity"
         raise ValueError(message)
+    for value, (_, unit) in ((low, first), (high, last)):
+        if unit not in KINDS and (one := number_of(f"1 {unit}")) is not None and one[1] in KINDS:
+            message = (
+                f"{toml_value(value)} is finer than can be stored: {_FINEST[one[1]]} is the least"
+            )
+            raise ValueError(message)
     if first[1] != last[1]:
         message = f"{toml_value(low)} and {toml_value(high)} do not count the same"
         raise ValueError(message)
