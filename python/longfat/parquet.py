@@ -29,7 +29,8 @@ else:
         resource.setrlimit(limit, (most if hard < 0 else min(most, hard), hard))
 import polars as pl
 try:
-    table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    with open(path, "rb") as file:  # polars has no path that is not Unicode
+        table = pl.scan_parquet(file, hive_partitioning=False)
     if not names:
         table.collect()
         os._exit(0)

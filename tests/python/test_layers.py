@@ -24,7 +24,7 @@ PACKAGE = ROOT / "python/longfat"
 
 LAYERS = [
     {"_longfat"},
-    {"errors", "foreign", "parquet", "units", "shipped"},
+    {"errors", "foreign", "frames", "parquet", "units", "shipped"},
     {"_fork"},
     {"tables"},
     {"own"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from longfat import frames
 from longfat.foreign import json_text
 from longfat.live._course import mean_over_time
 from longfat.results._folder import ResultFolder
@@ -115,5 +116,5 @@ def write(target: Path, summary: dict[str, Any], columns: dict[str, list[Any]]) 
         (folder.path / "summary.json").write_text(text, encoding="utf-8")
         path = folder.path / "flow_series.parquet"
         with writing(path):
-            pl.DataFrame(columns).write_parquet(path)
+            frames.write(pl.DataFrame(columns), path)
         folder.commit()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from longfat import frames
 from longfat._longfat import Scenario, ScenarioError
 from longfat.errors import ResultError
 from longfat.foreign import read_text, shown
@@ -134,7 +135,7 @@ class SavedMeasurement:
         # What is as it was written can be read.
         if checksum(path) != self._written and not is_sound(path):
             raise self._refusal(_SERIES, "it is no Parquet file")
-        frame = pl.read_parquet(path)
+        frame = frames.read(path)
         for column in ("flow", *_NUMBERS):
             kind = frame.schema.get(column)
             if kind is None:

@@ -7,7 +7,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat, foreign, shipped
+from longfat import _longfat, foreign, frames, shipped
 from longfat.errors import RoomError
 from longfat.paper import _files
 from longfat.paper._causes import Fact, committed_facts, filled
@@ -128,7 +128,7 @@ def _write_figure(folder: Path, figure: FigureResult) -> None:
         write_whole(folder / f"{stem}.svg", partial(style.save, picture))
     about = figure.module.about
     means = _files.aggregate(figure.rows.frame, (*figure.rows.labels, *about.by))
-    write_whole(folder / f"{about.id}.csv", means.write_csv)
+    write_whole(folder / f"{about.id}.csv", partial(frames.write_csv, means))
 
 
 def write_readme(room: Room) -> None:

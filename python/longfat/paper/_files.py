@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from longfat import foreign
+from longfat import foreign, frames
 from longfat.paper._verdict import show_estimate, show_expected
 from longfat.results._table import writing
 from longfat.study._statistics import estimate
@@ -26,8 +26,8 @@ def write(folder: Path, about: Experiment, rows: Rows) -> list[str]:
     names = [f"{about.id}.csv", f"{about.id}.parquet"]
     means = aggregate(rows.frame, (*rows.labels, *about.by))
     with writing(folder / about.id):
-        means.write_csv(folder / names[0])
-        rows.frame.write_parquet(folder / names[1])
+        frames.write_csv(means, folder / names[0])
+        frames.write(rows.frame, folder / names[1])
     return names
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat import frames
 from longfat._fork import need_threads
 from longfat._longfat import LONGEST_FILE
 from longfat.errors import ResultError
@@ -99,7 +100,7 @@ class SavedFolder:
         need_threads()
         path = self._place / f"{name}.parquet"
         try:
-            return pl.read_parquet(path)
+            return frames.read(path)
         except FileNotFoundError as error:
             raise self._refusal(path.name, "it is missing") from error
         except pl.exceptions.PolarsError as error:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from longfat import frames
 from longfat._fork import need_threads
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Table:
             OSError: The file cannot be written.
         """
         with writing(path):
-            self.to_polars().write_csv(Path(path))
+            frames.write_csv(self.to_polars(), Path(path))
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Writes the table as a Parquet file.
@@ -113,7 +114,7 @@ class Table:
             OSError: The file cannot be written.
         """
         with writing(path):
-            self.to_polars().write_parquet(Path(path))
+            frames.write(self.to_polars(), Path(path))
 
 
 _MORE = 1 << 24

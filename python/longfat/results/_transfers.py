@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longfat import frames
 from longfat.results._table import ArrowStream, Table, writing
 
 if TYPE_CHECKING:
@@ -56,9 +57,8 @@ class TransferFile:
         self(rest)
         runs = [run for name in groups for run in self._runs.get(name, ())]
         with writing(target):
-            pl.concat(
-                [pl.scan_parquet(part).slice(first, count) for part, first, count in runs]
-            ).sink_parquet(target)
+            rows = [frames.scan(part).slice(first, count) for part, first, count in runs]
+            frames.stream(pl.concat(rows), target)
         for part in self._parts:
             part.unlink()
         self._parts.clear()

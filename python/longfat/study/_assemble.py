@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from longfat import frames
 from longfat.errors import StudyError
 from longfat.results._folder import write_whole
 from longfat.results._table import writing
@@ -168,9 +169,9 @@ class Assembly:
             rows = rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(name) for name in absent)
             paths.append(pieces / f"{index:09}.parquet")
             with writing(paths[-1], told=path):
-                rows.select(order).write_parquet(paths[-1])
+                frames.write(rows.select(order), paths[-1])
         with writing(path):
-            pl.scan_parquet(paths).sink_parquet(path, maintain_order=True, row_group_size=BLOCK)
+            frames.stream(frames.scan(*paths), path, maintain_order=True, row_group_size=BLOCK)
 
     def _write_table(self, rows: Path, path: Path) -> None:
         import csv
@@ -195,11 +196,9 @@ def point_estimates(
     runs: Runs, batch: Batch, rows: Path, names: Sequence[str], interval: Interval
 ) -> Iterator[tuple[dict[str, Any], list[Estimate]]]:
     """The labels of each point, and the mean of each number over its seeds."""
-    import polars as pl
-
     points, starts = np.unique(batch.points, return_index=True)
     ends = np.append(starts[1:], len(batch))
-    scan = pl.scan_parquet(rows).select(names)
+    scan = frames.scan(rows).select(names)
     index = 0
     while index < len(points):
         # Whole points, as many as make a block; one point that is larger is read number by number.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
-from longfat import _longfat
+from longfat import _longfat, frames
 from longfat.errors import CacheWarning
 from longfat.results._folder import LIMITS, TABLES, checksum, write_whole
 from longfat.results._table import Table
@@ -209,9 +209,7 @@ def _read_summary(entry: Path, files: Mapping[str, str]) -> dict[str, Any]:
 
 def _read_table(entry: Path, name: str, files: Mapping[str, str]) -> Table:
     path = _verified(entry / _table_file(name), files)
-    import polars as pl
-
-    return Table(pl.read_parquet(path))
+    return Table(frames.read(path))
 
 
 def _verified(path: Path, files: Mapping[str, str]) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat import frames
 from longfat.errors import ResultError
 from longfat.foreign import shown
 from longfat.parquet import is_sound
@@ -48,7 +49,7 @@ def open_study(folder: str | os.PathLike[str]) -> Study:
         )
         raise ResultError(message)
     try:
-        rows = pl.scan_parquet(place / "rows.parquet").select("error").collect()
+        rows = frames.scan(place / "rows.parquet").select("error").collect()
         found = Study(
             place, len(rows), len(rows), int(rows["error"].is_not_null().sum()), file=file
         )

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from longfat import frames
 from longfat.results._folder import checksum
 from longfat.results._table import writing
 
@@ -88,7 +89,7 @@ def _put(folder: Path, frame: pl.DataFrame) -> Path:
     made = parts / f".{secrets.token_hex(8)}"
     try:
         with writing(made, told=folder):
-            frame.write_parquet(made)
+            frames.write(frame, made)
         path = parts / f"{checksum(made)}.parquet"
         made.replace(path)
     except BaseException:
@@ -110,7 +111,7 @@ def write_series(folder: Path, name: str, run: str, table: Any) -> str:  # noqa:
     made = place / f".{secrets.token_hex(8)}"
     try:
         with writing(made, told=folder):
-            pl.DataFrame(table).select(pl.lit(run).alias(RUN), pl.all()).write_parquet(made)
+            frames.write(pl.DataFrame(table).select(pl.lit(run).alias(RUN), pl.all()), made)
         sum_ = checksum(made)
         made.replace(place / f"{run}.parquet")
     except BaseException:
@@ -162,7 +163,6 @@ class Parts:
         return changed
 
     def _read(self, path: Path) -> bool:
-        import polars as pl
 
         try:
             sound = checksum(path) == path.stem
@@ -173,8 +173,8 @@ class Parts:
             path.unlink(missing_ok=True)
             return True
         asked = [RUN, ERROR, *(f"{SERIES}{name}" for name in self._series)]
-        there = pl.read_parquet_schema(path)
-        frame = pl.read_parquet(path, columns=[name for name in asked if name in there])
+        there = frames.scan(path).collect_schema()
+        frame = frames.read(path, [name for name in asked if name in there])
         good = np.array([error is None for error in _texts(frame, ERROR)])
         runs = _texts(frame, RUN)
         for name in self._series:
@@ -242,13 +242,13 @@ class Parts:
         for place, some in enumerate(self._ids):  # only errors are left for these
             if len(missing) and np.isin(some, missing).any():
                 places.add(place)
-        frames = []
+        found = []
         for place in sorted(places, key=lambda place: self._names[place]):
-            frame = pl.read_parquet(self.folder / PARTS / self._names[place])
-            frames.append(frame.filter(pl.col(RUN).is_in(wanted)))
-        if not frames:
+            frame = frames.read(self.folder / PARTS / self._names[place])
+            found.append(frame.filter(pl.col(RUN).is_in(wanted)))
+        if not found:
             return pl.DataFrame(schema={RUN: pl.String, ERROR: pl.String})
-        rows = pl.concat(frames, how="diagonal")
+        rows = pl.concat(found, how="diagonal")
         if ERROR not in rows.columns:
             rows = rows.with_columns(pl.lit(None, dtype=pl.String).alias(ERROR))
         # A run that was run twice has two rows, which are the same; one that failed at first has a better one.
@@ -271,8 +271,8 @@ class Parts:
                 group.append(name)
                 size += len(self._ids[self._seen[name]])
             if (size >= _LARGE or name is None) and len(group) > 1:
-                frames = [pl.read_parquet(self.folder / PARTS / each) for each in group]
-                made = _put(self.folder, pl.concat(frames, how="diagonal"))
+                joined = [frames.read(self.folder / PARTS / each) for each in group]
+                made = _put(self.folder, pl.concat(joined, how="diagonal"))
                 for each in set(group) - {made.name}:
                     (self.folder / PARTS / each).unlink(missing_ok=True)
                 group, size = [], 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from longfat import frames
 from longfat._fork import need_threads
 from longfat.errors import StudyError
 from longfat.foreign import read_text
@@ -94,9 +95,7 @@ class Study:
     @cached_property
     def rows(self) -> pl.DataFrame:
         """A row for each run: the varied keys, `seed`, every number of its summary under its path, `error`."""
-        import polars as pl
-
-        return pl.read_parquet(self._tables("rows.parquet"))
+        return frames.read(self._tables("rows.parquet"))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -112,18 +111,14 @@ class Study:
     @cached_property
     def _kinds(self) -> dict[str, Any]:
         """The columns of `rows`, which is not read for that: it may be large."""
-        import polars as pl
-
-        return dict(pl.read_parquet_schema(self._tables("rows.parquet")))
+        return dict(frames.scan(self._tables("rows.parquet")).collect_schema())
 
     def _columns(self, *names: str) -> pl.LazyFrame:
         """Some columns of `rows`."""
-        import polars as pl
-
         for name in names:
             if name not in self._kinds:
                 self._check(name)
-        return pl.scan_parquet(self._tables("rows.parquet")).select(names)
+        return frames.scan(self._tables("rows.parquet")).select(names)
 
     def table(self, *numbers: str) -> pl.DataFrame:
         """A row for each point: its keys, and of each number the mean, `…_half_width` of its interval, `…_n`.
@@ -139,7 +134,7 @@ class Study:
         kinds: dict[str, Any] = {key: self._kinds[key] for key in self.keys}
         for name in self.numbers:
             kinds |= {name: pl.Float64, f"{name}_half_width": pl.Float64, f"{name}_n": pl.Int64}
-        found = pl.read_csv(self._tables("table.csv"), schema=kinds)
+        found = frames.read_csv(self._tables("table.csv"), kinds)
         if not numbers:
             return found
         for name in numbers:
@@ -466,13 +461,13 @@ class Opened:
     def _write_differences(self, found: Study) -> None:
         import polars as pl
 
-        frames = [
+        tables = [
             found.differences(each.of, each.between, to=each.to, correction=each.correction)
             for each in self.file.compare
         ]
-        if frames:
-            whole = pl.concat(frames, how="diagonal_relaxed")
-            write_whole(self.folder / DIFFERENCES, whole.write_csv)
+        if tables:
+            whole = pl.concat(tables, how="diagonal_relaxed")
+            write_whole(self.folder / DIFFERENCES, partial(frames.write_csv, whole))
 
     def _draw(self, found: Study) -> None:
         for index, chosen in enumerate(found.plots, start=1):
