@@ -350,6 +350,14 @@ def test_the_guide_to_results_has_every_name() -> None:
     assert not missing, f"docs/guides/results.md does not explain {', '.join(missing)}"
 
 
+def test_the_guide_to_results_has_the_summary_key_by_key() -> None:
+    text = (ROOT / "docs/guides/results.md").read_text("utf-8")
+    table = text.partition("\n## The summary\n")[2].partition("\n\nFlows with")[0]
+    told = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)))
+    assert "applications" in told, "of flows that have applications, as here there are none"
+    assert sorted(told) == sorted([*package.run(SMALL).summary, "applications"])
+
+
 def test_the_guide_to_studies_has_every_key() -> None:
     text = (ROOT / "docs/guides/studies.md").read_text("utf-8")
     for field in StudyFile.__struct_fields__:
