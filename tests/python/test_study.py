@@ -690,6 +690,18 @@ def test_a_broken_file_is_found_and_made_again(file: Path, longfat: Command) -> 
     assert digest(first.folder) == reference
 
 
+def test_of_a_broken_file_nothing_is_made_again_that_nobody_asks_for(
+    file: Path, longfat: Command
+) -> None:
+    before = set((study(file).folder / PARTS).iterdir())
+    for part in set((study(file, seeds=4).folder / PARTS).iterdir()) - before:
+        part.write_bytes(b"nonsense")
+    done = longfat("study", file, "--json")
+    assert json.loads(done.stdout)["known"] == 12
+    assert "taken away" in done.stderr
+    assert "were made again" not in done.stderr
+
+
 def test_a_file_cut_short_counts_as_absent(file: Path) -> None:
     first = study(file)
     for part in (first.folder / PARTS).glob("*.parquet"):

@@ -240,7 +240,8 @@ def _complain(found: Study, shard: tuple[int, int] | None) -> None:
 
     if found.broken:
         click.echo(
-            f"warning: {plural(found.broken, 'broken file')} in {found.folder}: its runs were made again",
+            f"warning: {plural(found.broken, 'broken file')} taken away from {found.folder}: "
+            "runs that are lost with it are made again when they are asked for",
             err=True,
         )
     if shard is not None:

@@ -51,7 +51,7 @@ class Study:
         known: How many of them had been finished before.
         failed: How many failed: their rows have an `error`.
         missing: How many have not been run: of other shards, or still under way elsewhere.
-        broken: How many files of the folder were found broken, and made again.
+        broken: How many files of the folder were found broken, and taken away.
     """
 
     folder: Path
