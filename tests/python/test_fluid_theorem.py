@@ -24,7 +24,7 @@ import longfat
 PACKET_BITS = 12_000
 ALPHA, C = 1e-5, 2.0
 WORSE = {"avq": 1e-7, "overflow": 1e-10}
-"""The part of the cost by which an optimum may miss the best: of loads within 1e-6 of capacities, and of rounding."""
+"""The part of the cost by which an optimum may miss the best: loads within 1e-6 of capacities, and rounding."""
 
 
 @dataclass(frozen=True)

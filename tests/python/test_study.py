@@ -56,8 +56,8 @@ def test_the_command_prints_the_contract_and_writes_the_folder(
     done = longfat("study", file, "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert list(told) == ["runs", "known", "failed", "rows", "table"]
-    assert (told["runs"], told["known"], told["failed"]) == (12, 0, 0)
+    assert list(told) == ["runs", "known", "done", "failed", "rows", "table"]
+    assert (told["runs"], told["known"], told["done"], told["failed"]) == (12, 0, 12, 0)
     folder = Path("runs/study-question")
     names = {path.name for path in folder.iterdir()}
     assert names >= {"study.toml", "rows.parquet", "table.csv", "plot-1.png", "plot-1.svg"}
@@ -615,7 +615,7 @@ def test_what_the_fluid_model_cannot_solve_has_failed_and_stops_nothing(
     assert done.returncode == 1
     assert "cubic" in done.stderr
     told = json.loads(done.stdout)
-    assert (told["runs"], told["failed"]) == (4, 2)
+    assert (told["runs"], told["done"], told["failed"]) == (4, 2, 2)
     rows = pl.read_parquet(told["rows"])
     assert rows.height == 4
     failed = rows.filter(pl.col("error").is_not_null())

@@ -109,7 +109,8 @@ def study_command(
     if as_json:
         from longfat.foreign import json_text
 
-        counts = {"runs": found.runs, "known": found.known, "failed": found.failed}
+        names = ("runs", "known", "done", "failed")
+        counts = {name: getattr(found, name) for name in names}
         click.echo(json_text({**counts, **found.paths}))
     elif not quiet:
         _print(found, shard)
@@ -213,9 +214,8 @@ def _print(found: Study, shard: tuple[int, int] | None) -> None:
 
     screen = console()
     if shard is not None:
-        done = found.runs - found.failed
         screen.print(
-            f"shard {shard[0]} of {shard[1]}: {done:,} of {plural(found.runs, 'run')} finished"
+            f"shard {shard[0]} of {shard[1]}: {found.done:,} of {plural(found.runs, 'run')} finished"
         )
         screen.print(f"\nwhen all are: longfat study {found.folder} --merge", soft_wrap=True)
         return

@@ -71,6 +71,11 @@ class Study:
         """Remembers where the folder is."""
         _ = self._place
 
+    @property
+    def done(self) -> int:
+        """How many runs are finished: neither failed nor missing."""
+        return self.runs - self.failed - self.missing
+
     def _tables(self, name: str) -> Path:
         """A file of tables that is about to be read."""
         need_threads()
