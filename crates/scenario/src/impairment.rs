@@ -279,13 +279,15 @@ fn distance(field: Field<'_>, ruler: Option<Ruler>) -> Result<Span, Problem> {
         return Err(field.wrong("a whole number of packets from 1 to 1000000, or a time"));
     };
     let Some(ruler) = ruler else { return Ok(Span::ZERO) };
-    let time = ruler.rate.time_for(Bytes(ruler.packet.0 * packets)) + Span(packets);
-    if time > crate::value::LONGEST_WAIT {
+    let time = ruler.rate.time_for(Bytes(ruler.packet.0 * packets));
+    if time >= crate::value::LONGEST_WAIT {
+        let takes =
+            if time == Span(u64::MAX) { "more than 213 days".into() } else { time.to_string() };
         return Err(
-            field.problem(format!("so many packets take {time}, and at most one day is possible"))
+            field.problem(format!("so many packets take {takes}, and at most one day is possible"))
         );
     }
-    Ok(time)
+    Ok(time + Span(packets))
 }
 
 fn burst_loss(field: Field<'_>, problems: &mut Problems) -> Option<GilbertElliott> {

@@ -91,7 +91,8 @@ impl Span {
 }
 
 impl Rate {
-    /// The time that `bytes` take at this rate, rounded to the nearest picosecond.
+    /// The time that `bytes` take at this rate, rounded to the nearest picosecond; beyond 213 days, the longest span there
+    /// is.
     ///
     /// A link that sends packets back to back must carry the remainder over instead, or its rate would be off by up to
     /// half a picosecond per packet.
@@ -99,7 +100,8 @@ impl Rate {
         let bit_picoseconds =
             u128::from(bytes.0) * BITS_PER_BYTE * u128::from(PICOSECONDS_PER_SECOND);
         let rate = u128::from(self.0);
-        Span(((bit_picoseconds + rate / 2) / rate) as u64)
+        let time = (bit_picoseconds + rate / 2) / rate;
+        Span(u64::try_from(time).unwrap_or(u64::MAX))
     }
 
     /// The whole bytes that pass in `span`: the bandwidth-delay product when `span` is a round trip.
@@ -210,6 +212,32 @@ mod tests {
     }
 
     #[test]
+    fn what_takes_longer_than_the_clock_reaches_takes_as_long_as_it_reaches() {
+        // A million packets of 1500 bytes at 650 bit/s: 1.846·10⁷ s, four hours more than 2⁶⁴ ps.
+        assert_eq!(Rate(650).time_for(Bytes(1_500_000_000)), Span(u64::MAX));
+        assert_eq!(Rate(651).time_for(Bytes(1_500_000_000)), Span(18_433_179_723_502_304_147));
+    }
+
+    #[test]
+    fn no_time_has_passed_since_a_later_instant() {
+        assert_eq!(Time(5).since(Time(3)), Span(2));
+        assert_eq!(Time(3).since(Time(5)), Span::ZERO);
+        assert_eq!(Time(1_500_000_000_000).seconds(), 1.5);
+        assert_eq!(Span(7) / 2, Span(3));
+    }
+
+    #[test]
+    fn only_whole_bytes_have_passed() {
+        // 7.9 bits in 100 ms at 79 bit/s, and 15 bits in a second at 15 bit/s.
+        assert_eq!(Rate(79).bytes_in(Span::from_millis(100)), Bytes(0));
+        assert_eq!(Rate(15).bytes_in(Span::from_seconds(1)), Bytes(1));
+        assert_eq!(Rate(16).bytes_in(Span::from_seconds(1)), Bytes(2));
+        // 1250 bytes in a millisecond are 10 Mbit/s.
+        assert_eq!(Rate::of(Bytes(1250), Span::from_millis(1)), 1e7);
+        assert_eq!(Rate::of(Bytes(1250), Span::ZERO), 0.0);
+    }
+
+    #[test]
     fn a_number_of_seconds_is_rounded_like_any_other_number() {
         let halves = (0..1000).map(|count| (f64::from(count) + 0.5) * 1e-12);
         let near_halves = halves.flat_map(|half| [half.next_down(), half, half.next_up()]);
@@ -224,5 +252,8 @@ mod tests {
     fn a_time_is_rounded_to_the_nearest_picosecond() {
         // 8 bits at 3 bit/s take 2.666… s.
         assert_eq!(Rate(3).time_for(Bytes(1)), Span(2_666_666_666_667));
+        // 16 bits take 5.333… s; 8 bits at 16 Tbit/s half a picosecond.
+        assert_eq!(Rate(3).time_for(Bytes(2)), Span(5_333_333_333_333));
+        assert_eq!(Rate(16_000_000_000_000).time_for(Bytes(1)), Span(1));
     }
 }
