@@ -127,8 +127,7 @@ pub fn ungrouped(number: &str) -> Option<Cow<'_, str>> {
     good.then(|| Cow::Owned(format!("{}{rest}", whole.replace('_', ""))))
 }
 
-/// Exact value of `number` × `base` as an integer; `None` if `number` is not a plain decimal number, or is too long
-/// to hold.
+/// Exact value of `number` × `base` as an integer; `None` if `number` is not a plain decimal number.
 fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
     let number: &str = &ungrouped(number)?;
     let (mantissa, exponent) = match number.find(['e', 'E']) {
@@ -144,14 +143,21 @@ fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    let too_large = Some(Err("it is too large"));
-    let mut shift = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
-    let significant = digits.trim_start_matches('0');
+    let (too_large, too_long) =
+        (Some(Err("it is too large")), Some(Err("it has more digits than can be stored")));
+    let digits = digits.trim_start_matches('0');
+    let significant = digits.trim_end_matches('0');
+    let decimals = i64::try_from(fraction.len()).ok()?;
+    let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
+    let mut shift = i64::from(exponent) - decimals + zeros;
     if significant.len() > 25 {
-        return Some(Err("it has more digits than can be stored"));
+        return too_long;
     }
     let mut value: u128 = if significant.is_empty() { 0 } else { significant.parse().ok()? };
-    value = value.checked_mul(u128::from(base))?;
+    match value.checked_mul(u128::from(base)) {
+        Some(scaled) => value = scaled,
+        None => return too_long,
+    }
     while shift > 0 && value > 0 {
         match value.checked_mul(10) {
             Some(next) => value = next,
@@ -286,11 +292,95 @@ mod tests {
     #[test]
     fn what_is_no_quantity_is_refused() {
         for text in [
-            "", "ms", "fast", "-1 s", "1e99 s", "1..2 s", "1 parsec", "٣ s", "1e s", "1_0 s",
-            "_1 s", "1_ s", "1.0_0 s",
+            "",
+            "ms",
+            "fast",
+            "-1 s",
+            "1e99 s",
+            "1..2 s",
+            "1 parsec",
+            "٣ s",
+            "1e s",
+            "1_0 s",
+            "_1 s",
+            "1_ s",
+            "1.0_0 s",
+            "_100 s",
+            "1000_000 s",
+            "1_0000 s",
+            "1e1_0 s",
+            ". s",
+            "+ s",
+            "1-2 s",
+            "0+5 s",
         ] {
             assert!(text.parse::<Span>().is_err(), "{text:?} was taken for a time");
         }
+    }
+
+    /// What is said of a text that is no time.
+    fn reason(text: &str) -> String {
+        text.parse::<Span>().expect_err(text).reason
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong_with_a_number() {
+        for (text, problem) in [
+            ("-1 s", "negative"),
+            ("20000000 s", "too large"),
+            // One picosecond and a half too many for 64 bits.
+            ("18446744073709551617.5 ps", "finer"),
+            ("18446744073709551616 ps", "too large"),
+            ("1e40 s", "too large"),
+            ("0.1 ps", "finer"),
+            ("1e-13 s", "finer"),
+            ("12345678901234567890123456 s", "more digits"),
+            // 25 digits, but 128 bits do not hold so many hours.
+            ("9999999999999999999999999 h", "more digits"),
+            ("e3 s", "a number and a unit are needed"),
+            ("s", "a number and a unit are needed"),
+            ("1..2 s", "`1..2` is not a number"),
+            ("5 exabytes", "`exabytes` is not a unit of time: use one of ps, ns, us, ms, s"),
+            ("5exabytes", "`exabytes` is not a unit of time"),
+            ("5e+x", "`e+x` is not a unit of time"),
+        ] {
+            let reason = reason(text);
+            assert!(reason.contains(problem), "{text}: {reason}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_in_many_ways() {
+        let second = Ok(Span::from_seconds(1));
+        for text in [
+            " 1 s ",
+            "+1 s",
+            "1e0 s",
+            "1e+0 s",
+            "1E-0 s",
+            "1_000 ms",
+            "+1_000 ms",
+            "1_000.0 ms",
+            "1_000e0 ms",
+            "10_000e-1 ms",
+            "1_000E0 ms",
+            "01 s",
+            "1. s",
+        ] {
+            assert_eq!(text.parse(), second, "{text}");
+        }
+        assert_eq!("100_000 ms".parse(), Ok(Span::from_seconds(100)));
+        assert_eq!(".5 s".parse(), Ok(Span::from_millis(500)));
+        // Zeros at either end are no digits that have to be stored.
+        assert_eq!("0.00000000000000000000000000001e29 s".parse(), second);
+        assert_eq!("1.00000000000000000000000000000 s".parse(), second);
+        assert_eq!("9.500000000000000000000000 h".parse(), Ok(Span::from_seconds(34_200)));
+        assert_eq!("100000000000000000000000000000e-29 s".parse(), second);
+        // 19 digits, which 64 bits just hold.
+        assert_eq!("1234567.890123456789 s".parse(), Ok(Span(1_234_567_890_123_456_789)));
+        // Nothing is nothing, whatever its power of ten.
+        assert_eq!("0e2147483647 s".parse(), Ok(Span::ZERO));
+        assert_eq!("0e-2147483648 s".parse(), Ok(Span::ZERO));
     }
 
     #[test]
@@ -300,6 +390,9 @@ mod tests {
         assert_eq!(Span::from_seconds(120).to_string(), "120 s");
         assert_eq!(Rate(2_500_000).to_string(), "2.5 Mbit/s");
         assert_eq!(Bytes(1500).to_string(), "1.5 kB");
+        assert_eq!(Rate(1_000_000_000).to_string(), "1 Gbit/s");
+        assert_eq!(Bytes(0).to_string(), "0 B");
+        assert_eq!(Rate(0).to_string(), "0 bit/s");
     }
 
     proptest! {
