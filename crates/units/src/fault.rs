@@ -102,13 +102,14 @@ mod tests {
 
     #[test]
     fn the_first_fault_is_kept_and_taken_once() {
-        assert!(take().is_none());
+        assert!(take().is_none() && !is_reported());
         let member = Some(Member::Long(0, 3));
-        report(|| Fault::new("a", "first").of_flow(member).at(Time(5)));
+        report(|| Fault::new("a", "first").of_flow(member).at(Time(5)).with(Box::new(7)));
         report(|| unreachable!("the second is not even put into words"));
         assert!(is_reported());
         let fault = take().expect("it was reported");
         assert_eq!((fault.who.as_str(), fault.flow, fault.now), ("a", member, Some(Time(5))));
+        assert_eq!(fault.payload.and_then(|it| it.downcast_ref().copied()), Some(7));
         assert!(take().is_none());
     }
 }

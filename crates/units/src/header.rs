@@ -87,6 +87,7 @@ mod tests {
         };
         let (first, second) = (header(10.0, 0.75, 3), header(11.0, -0.25, 1));
         assert_eq!(second.after(&first), header(11.0, 0.5, 3));
+        assert_eq!(first.after(&second), header(10.0, 0.5, 3));
     }
 
     #[test]

@@ -374,3 +374,87 @@ pub fn shortest(value: f64) -> String {
         format!("{value}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_short_as_they_can_be() {
+        for (value, text) in [
+            (0.0, "0"),
+            (5.0, "5"),
+            (-5.0, "-5"),
+            (0.1, "0.1"),
+            (1e-4, "0.0001"),
+            (9e-5, "9e-5"),
+            (-9e-5, "-9e-5"),
+            (999_999_999_999_999.0, "999999999999999"),
+            (1e15, "1e15"),
+            (1e100, "1e100"),
+        ] {
+            assert_eq!(shortest(value), text);
+            assert_eq!(text.parse(), Ok(value));
+        }
+    }
+
+    #[test]
+    fn a_setting_can_be_given_anew() {
+        let mut settings = Settings::default();
+        for (name, value) in [("a", 1.0), ("b", 2.0), ("a", 3.0)] {
+            settings.set(name, Setting::Number(value));
+        }
+        let all: Vec<(&str, f64)> =
+            settings.iter().map(|(it, _)| (it, settings.number(it))).collect();
+        assert_eq!(all, [("a", 3.0), ("b", 2.0)]);
+        settings.set("b", Setting::Word("auto".into()));
+        assert_eq!([settings.number_or_word("a"), settings.number_or_word("b")], [Some(3.0), None]);
+    }
+
+    #[test]
+    fn a_default_is_of_its_kind() {
+        let setting = |parameter: Parameter| {
+            parameter.default_setting(&|text| if text == "0.1 bdp" { 50.0 } else { 0.0 })
+        };
+        assert_eq!(setting(Parameter::number("a", 3.0, 0.0, 9.0, "")), Some(Setting::Number(3.0)));
+        let count = || Parameter::count("a", 3, 0, 9, "");
+        assert_eq!(setting(count()), Some(Setting::Count(3)));
+        assert_eq!(setting(count().required()), None);
+        assert_eq!(setting(Parameter::length("a", "0.1 bdp", "")), Some(Setting::Length(50.0)));
+        assert_eq!(
+            setting(Parameter::span("a", "2 ms", "")),
+            Some(Setting::Span(Span::from_millis(2)))
+        );
+        assert_eq!(setting(Parameter::flag("a", true, "")), Some(Setting::Flag(true)));
+        let word = Parameter::number_or("a", "auto", (0.0, 1.0), ["auto"], "");
+        assert_eq!(setting(word), Some(Setting::Word("auto".into())));
+    }
+
+    /// An entry called so, from code with this digest.
+    #[derive(Debug)]
+    struct Named(&'static str, Option<Origin>);
+
+    impl Entry for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn origin(&self) -> Option<&Origin> {
+            self.1.as_ref()
+        }
+    }
+
+    #[test]
+    fn entries_are_the_same_if_their_name_and_their_code_are() {
+        let entry = |name, digest: Option<&str>| {
+            Setting::Entry(Arc::new(Named(name, digest.map(Origin::new))))
+        };
+        assert_eq!(entry("a", None), entry("a", None));
+        assert_eq!(entry("a", Some("1")), entry("a", Some("1")));
+        assert_ne!(entry("a", None), entry("b", None));
+        assert_ne!(entry("a", Some("1")), entry("a", Some("2")));
+        let mut settings = Settings::default();
+        settings.set("law", entry("a", None));
+        assert_eq!(settings.entry::<Named>("law").0, "a");
+    }
+}
