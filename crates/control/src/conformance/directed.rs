@@ -149,7 +149,8 @@ pub fn forgets(make: Make<'_>, round_trips: u64) -> Result<(), Broken> {
                     new.on_feedback(&ack(now, 10), &PATH);
                 }
                 let (one, other) = (window(&*old)?, window(&*new)?);
-                if one != other {
+                // That one is no number is said elsewhere.
+                if one != other && !(one.is_nan() && other.is_nan()) {
                     return differs(format!(
                         "{after} acknowledgments after {time} at {grown} segments, a flow that came there in \
                          {round_trips} round trips has {one}, one that began there {other}"

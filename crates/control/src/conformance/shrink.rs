@@ -151,4 +151,40 @@ mod tests {
         assert_eq!(left.len(), 64);
         assert!(runs <= MOST_RUNS);
     }
+
+    #[test]
+    fn the_search_ends_after_so_many_runs() {
+        let mut runs = 0;
+        let long: Vec<Operation> = (0..1000).map(acknowledged).collect();
+        shortest(long, |_| {
+            runs += 1;
+            false
+        });
+        assert_eq!(runs, MOST_RUNS);
+    }
+
+    #[test]
+    fn what_is_plainer_may_be_shorter() {
+        // Of two either is enough, once it is plain.
+        let plain = |it: &Operation| it.after == Span::from_millis(100);
+        let short = shortest(vec![acknowledged(1); 2], |some| {
+            some.len() == 2 || (some.len() == 1 && plain(&some[0]))
+        });
+        assert_eq!(short.len(), 1);
+    }
+
+    #[test]
+    fn what_is_shorter_may_be_shorter_still() {
+        // Plain from the start; the first can be left out once the third has been.
+        let plain = |acked| {
+            let feedback = Feedback { in_flight: 10, ..Feedback::at(Time::ZERO, acked) };
+            let event = Event::Feedback(Feedback { round_starts: false, ..feedback });
+            Operation { after: Span::from_millis(100), event }
+        };
+        let short = shortest([4, 5, 6, 7].map(plain).to_vec(), |some| {
+            let some: Vec<u64> = some.iter().map(acked).collect();
+            [&[4, 5, 6, 7][..], &[4, 5, 7], &[5, 7]].contains(&&*some)
+        });
+        assert_eq!(short.iter().map(acked).collect::<Vec<_>>(), [5, 7]);
+    }
 }
