@@ -313,10 +313,13 @@ mod tests {
     fn a_report_travels_with_or_without_cargo() {
         let reports =
             [(0, 0), (7, 0), (0, 9), (7, 9)].map(|(marks, window)| Report { marks, window });
+        assert_eq!(reports.map(Report::fits), [true, true, true, false]);
         for report in reports {
             let mut hold = Hold::default();
             let tells_window = report.window > 0;
-            let heard = match hold.hand_over(None, None, None, report) {
+            let handle = hold.hand_over(None, None, None, report);
+            assert_eq!(handle.is_none(), report.fits(), "what fits needs no place");
+            let heard = match handle {
                 Some(handle) => hold.take(handle).report,
                 None => Report::of(report.word(), tells_window),
             };
@@ -352,6 +355,59 @@ mod tests {
             hold.release(again);
             assert_eq!(hold.in_use(), 0);
         }
+    }
+
+    #[test]
+    fn timings_and_arrivals_have_places_of_their_own() {
+        let (mut hold, report) = (Hold::default(), Report { marks: 7, window: 9 });
+        let (transit, blocks) = (Span::from_millis(3), Blocks::default());
+        let timing = hold.hand_over(None, Some(transit), None, report).expect("it has cargo");
+        let arrivals = hold.hand_over(None, None, Some(&blocks), report).expect("it has cargo");
+        let both =
+            hold.hand_over(None, Some(transit), Some(&blocks), report).expect("it has cargo");
+        let lengths = [hold.timings.len(), hold.arrivals.len(), hold.cargo.len()];
+        assert_eq!(lengths, [1; 3]);
+        for other in [arrivals, both] {
+            assert!(hold.take_timing(other).is_none());
+        }
+        assert_eq!(hold.in_use(), 3);
+        let taken = hold.take_timing(timing).expect("it is one");
+        assert_eq!((taken.transit, taken.report, hold.in_use()), (transit, report, 2));
+    }
+
+    #[test]
+    fn data_says_how_long_it_took_once_it_has_arrived() {
+        let mut hold = Hold::default();
+        for (sent, at, took) in [(5, 12, 7), (5, 5, 0)] {
+            let handle = hold.load(&Cargo { transit: Some(Span(sent)), ..Cargo::default() });
+            hold.arrive(Some(handle), Time(at));
+            assert_eq!(hold.take(handle).transit, Some(Span(took)));
+        }
+        let untimed = hold.load(&Cargo::default());
+        hold.arrive(Some(untimed), Time(12));
+        assert_eq!(hold.take(untimed).transit, None);
+        hold.arrive(None, Time(12));
+    }
+
+    /// Feedback adds up, the code is the larger one, and of two places one is left.
+    #[test]
+    fn an_acknowledgment_of_two_has_both_headers() {
+        let load = |hold: &mut Hold, feedback, code| {
+            let header = RouterHeader { feedback, code, ..RouterHeader::default() };
+            hold.load(&Cargo { header: Some(header), ..Cargo::default() })
+        };
+        let mut hold = Hold::default();
+        let (earlier, data) = (load(&mut hold, 0.75, 3), load(&mut hold, -0.25, 1));
+        hold.header(data).expect("it has one").window = longfat_units::Segments(11.0);
+        hold.combine(Some(earlier), Some(data));
+        assert_eq!(hold.in_use(), 1);
+        let header = hold.header(data).expect("it has one");
+        assert_eq!((header.feedback, header.code, header.window.0), (0.5, 3, 11.0));
+        // A header that nothing takes over is gone; and none leaves the other as it is.
+        let kept_back = load(&mut hold, 4.0, 7);
+        hold.combine(Some(kept_back), None);
+        hold.combine(None, Some(data));
+        assert_eq!((hold.in_use(), hold.header(data).map(|it| it.feedback)), (1, Some(0.5)));
     }
 
     #[test]

@@ -685,4 +685,162 @@ mod tests {
         );
         assert_eq!(memory("initial_window = 1e6\nsize = \"15 kB\""), FLOW + 10.0 * each);
     }
+
+    const LEAN: Keep = Keep { rows: false, transfers: false };
+    /// A packet under way, with its bin.
+    const EACH: f64 = PACKET + LEVEL;
+
+    /// What one second needs on a link of 1 Gbit/s there and 100 Mbit/s back, with these keys at the top and of the link, and
+    /// these groups.
+    fn second(top: &str, link: &str, groups: &[&str], keep: Keep) -> WorkEstimate {
+        let mut text = format!(
+            "duration = \"1 s\"\n{top}\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"12 ms\"\nbuffer = \"100 packets\"\n\
+             {link}\n[link.l.reverse]\nrate = \"100 Mbit/s\"\nbuffer = \"30 kB\"\njitter = false\nreorder = false\n"
+        );
+        text.extend(groups.iter().enumerate().map(|(index, group)| {
+            let kind = if group.contains("arrivals") { "traffic" } else { "flow" };
+            format!(
+                "[[{kind}]]\nname = \"g{index}\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"24 ms\"\n{group}\n"
+            )
+        }));
+        let scenario = Scenario::read(&text, "a test", &[], None);
+        WorkEstimate::of(&scenario.unwrap_or_else(|error| panic!("{error}")), keep)
+    }
+
+    #[track_caller]
+    fn assert_near(found: f64, expected: f64) {
+        assert!(
+            (found - expected).abs() <= 1e-9 * expected.abs() + 1e-6,
+            "{found}, not {expected}"
+        );
+    }
+
+    /// 12 ms are 1000 packets of 1500 bytes there and 100 back; then 100 in the buffer, and 20.
+    const HELD: f64 = 1220.0;
+
+    #[test]
+    fn both_directions_hold_packets_in_buffers_and_on_wires() {
+        assert_near(second("", "", &[""], LEAN).memory, HELD * EACH + LINK + FLOW);
+        // No more than all windows, of which there is one in each flow, or than is sent at all.
+        let windows = second("", "", &["count = 3\nmax_window = 40"], LEAN).memory;
+        assert_near(windows, 120.0 * EACH + LINK + 3.0 * FLOW);
+        let few = second("", "", &["size = \"75 kB\""], LEAN).memory;
+        assert_near(few, 50.0 * EACH + LINK + FLOW);
+    }
+
+    #[test]
+    fn packets_and_rows_take_time() {
+        let keep = Keep { rows: true, transfers: true };
+        // 1 Gbit/s for a second, and a first window of ten; 1000 rows of three.
+        let needed = second("sample = \"1 ms\"", "", &[""], keep);
+        assert_near(needed.seconds, (1e9 / 12_000.0 + 10.0) / 4e6 + 3000.0 / 1e7);
+    }
+
+    #[test]
+    fn rows_have_what_is_asked_for() {
+        let of = |top: &str, keep| second(top, "", &["count = 2"], keep).memory;
+        let keep = Keep { rows: true, transfers: true };
+        let base = HELD * EACH + LINK + 2.0 * FLOW;
+        let rows = 10.0 * (4.0 * ROW + 2.0 * LIMITS);
+        assert_near(of("sample = \"100 ms\"", keep), base + rows);
+        assert_near(of("sample = \"100 ms\"", LEAN), base);
+        let observed = of("sample = \"100 ms\"\nobserve = true", keep);
+        assert_near(observed, base + rows + 20.0 * VARIABLES);
+        assert_near(of("delay_percentiles = true", LEAN), base + 2.0 * DELAYS);
+    }
+
+    #[test]
+    fn short_flows_are_kept_while_they_live_and_where_they_pile_up() {
+        let traffic = |more: &str, keep| {
+            let group = format!("arrivals = {{ poisson = \"1000 /s\" }}\n{more}");
+            second("", "", &[&group], keep).memory - HELD * EACH - LINK
+        };
+        let ten = "size = \"15 kB\"";
+        // 1000 of 72 ms, so 72 at a time, with ten packets each.
+        assert_near(traffic(ten, LEAN), 72.0 * SHORT_FLOW + 1000.0 * TRANSFER_TOLD);
+        let kept = Keep { rows: false, transfers: true };
+        assert_near(traffic(ten, kept), 72.0 * SHORT_FLOW + 1000.0 * TRANSFER);
+        // Ten times what the link back can carry: nine tenths of 1000.
+        let slow = traffic("reverse = true\nsize = \"125 kB\"", LEAN);
+        assert_near(slow, 900.0 * SHORT_FLOW + 1000.0 * TRANSFER_TOLD);
+    }
+
+    #[test]
+    fn no_more_short_flows_live_than_arrive() {
+        // 1000 of 3 s in one second; each sends a first window of at most what it has: 11 packets of 16 kB.
+        let group = "size = \"16 kB\"\narrivals = { poisson = \"1000 /s\" }\nrtt = \"1 s\"";
+        let group = format!("{group}\ninitial_window = 20");
+        let needed = second("", "", &[&group.replace("rtt = \"1 s\"", "")], LEAN);
+        let under_way = (72.0 * 11.0_f64).max(HELD);
+        assert_near(
+            needed.memory,
+            under_way * EACH + LINK + 72.0 * SHORT_FLOW + 1000.0 * TRANSFER_TOLD,
+        );
+    }
+
+    #[test]
+    fn what_delays_packets_lengthens_the_wire() {
+        let held = |link: &str| second("", link, &[""], LEAN).memory;
+        let shaped = "shaper = { rate = \"900 Mbit/s\", burst = \"15 kB\" }";
+        // What a link is over time has pieces from its first impairment on: three there.
+        let base = held(shaped);
+        let packets = |link: &str| (held(&format!("{shaped}\n{link}")) - base) / EACH;
+        // 1 Gbit/s is a packet in 12 us.
+        assert_near(packets("jitter = { most = \"6 ms\" }"), 500.0);
+        assert_near(packets("jitter = { kind = \"wifi\", interval = \"6 ms\" }"), 1000.0);
+        assert_near(packets("reorder = { probability = 0.1, distance = \"6 ms\" }"), 500.0);
+    }
+
+    #[test]
+    fn what_changes_is_as_long_and_as_fast_as_it_gets() {
+        let held = |keys: &str| {
+            let change = format!("[[link.l.change]]\nat = \"0.5 s\"\nreverse = false\n{keys}");
+            second("", &change, &[""], LEAN).memory
+        };
+        // A loss from half way on: two pieces of three are one, and one is two.
+        let base = HELD * EACH + LINK + FLOW;
+        assert_near(held("loss = 0.0001"), base + 4.0 * PIECE);
+        // 24 ms, and so 1000 packets more, for as long as it lasts; or twice the rate.
+        assert_near(held("delay = \"24 ms\""), base + 4.0 * PIECE + 1000.0 * EACH);
+        assert_near(held("rate = \"2 Gbit/s\""), base + 4.0 * PIECE + 1000.0 * EACH);
+    }
+
+    #[test]
+    fn applications_keep_what_they_write_and_are_given() {
+        let of = |application: &str, more: &str| {
+            let group = format!("max_window = 20\n{more}\napplication = {application}");
+            second("", "", &[&group], LEAN).memory
+        };
+        let base = |count: f64, flows: f64| {
+            20.0 * flows * EACH + LINK + flows * FLOW + AUDIENCE + count * APPLICATION
+        };
+        // It writes 1.5 kB of the 1.5 MB at a time: one write has not arrived. At twice the rate of the link, half has not.
+        let constant = |rate: &str| {
+            format!("{{ kind = \"constant\", rate = \"{rate}\", write = \"1500 B\" }}")
+        };
+        assert_near(of(&constant("12 Mbit/s"), ""), base(1.0, 1.0) + WRITE);
+        assert_near(of(&constant("12 Mbit/s"), "count = 2"), base(2.0, 2.0) + 2.0 * WRITE);
+        let half = 125e6 / 1500.0;
+        assert_near(of(&constant("2 Gbit/s"), ""), base(1.0, 1.0) + (half + 1.0) * WRITE);
+        // Ten turns of 24 ms, 74.8 ms and 1.2 ms; a client has a flow each way.
+        let client = "{ kind = \"request-response\", request = \"100 B\", response = \"150 kB\", think = \"74.8 ms\" }";
+        assert_near(of(client, ""), base(1.0, 1.0) + FLOW + 11.0 * EXCHANGE);
+    }
+
+    #[test]
+    fn pages_take_whole_turns() {
+        // One object alone, then six, then five: three round trips of 20 ms, 38.56 ms, and 120 packets in 1.44 ms.
+        let pages = "application = { kind = \"web\", request = \"100 B\", objects = 12, object = \"15 kB\", \
+                     connections = 6, think = \"38.56 ms\" }";
+        assert_packets(&[pages], 600.0 * (120.0 + 12.0));
+        // Chunks of 100 ms in turns of 200 ms at most.
+        let video = "rtt = \"200 ms\"\napplication = { kind = \"video\", request = \"100 B\", chunk = \"100 ms\", \
+                     buffer = \"10 s\", rule = \"throughput\", ladder = [\"12 Mbit/s\"] }";
+        let text = format!(
+            "duration = \"60 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n\
+             [[flow]]\nname = \"v\"\ncontrol = \"reno\"\npath = [\"l\"]\n{video}\n"
+        );
+        let scenario = Scenario::read(&text, "a test", &[], None).expect("a right scenario");
+        assert_near(WorkEstimate::of(&scenario, LEAN).packets, 300.0 * 101.0);
+    }
 }

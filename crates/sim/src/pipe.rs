@@ -341,10 +341,75 @@ pub(crate) enum Slot {
 
 #[cfg(test)]
 mod tests {
+    use longfat_units::Span;
+
     use super::*;
 
     #[test]
     fn a_pipe_fills_a_line_of_the_cache() {
         assert_eq!((size_of::<Pipe>(), align_of::<Pipe>()), (64, 64));
+    }
+
+    fn packet(number: u64, bytes: u32) -> Packet {
+        let (sent, detail, flags) = (Time(number), 0, Flags::default());
+        Packet { number, sent, flow: 3, detail, bytes, hop: 0, flags }
+    }
+
+    #[test]
+    fn a_packet_is_taken_before_a_time_and_not_at_it() {
+        let (mut pipes, mut heads) = (Pipes::default(), Wheel::new(1, 1, Span(1000)));
+        let slot = pipes.add(Pipe::new(Slot::Home, 3, 40));
+        pipes[slot].has_event = false;
+        for number in [5, 7] {
+            pipes.put(slot, Time(number), packet(number, 40), &mut heads);
+        }
+        assert!(pipes.take_before(slot, Time(5)).is_none());
+        let (time, taken) = pipes.take_before(slot, Time(6)).expect("it is there at 5");
+        assert_eq!((time, taken.number, taken.bytes, taken.flow), (Time(5), 5, 40, 3));
+        assert!(pipes.take_before(slot, Time(7)).is_none());
+        assert!(pipes.take_before(slot, Time(8)).is_some() && pipes[slot].is_empty());
+    }
+
+    /// A slot leads elsewhere, with packets of another size.
+    #[test]
+    fn the_pipes_of_a_flow_are_led_elsewhere() {
+        let mut pipes = Pipes::default();
+        let slots = pipes.add_flow([1, 2], 3, Bytes(1500));
+        let state = |pipes: &Pipes| {
+            [slots.out, slots.back, slots.home]
+                .map(|it| (format!("{:?}", pipes[it].end), pipes[it].bytes))
+        };
+        let home = || ("Home".to_string(), 40);
+        assert_eq!(state(&pipes), [("Out(1)".into(), 1500), ("Back(2)".into(), 40), home()]);
+        let again = pipes.lead_flow(slots, [4, 5], Bytes(9000));
+        assert_eq!(state(&pipes), [("Out(4)".into(), 9000), ("Back(5)".into(), 40), home()]);
+        assert_eq!((again.out, again.back, again.home), (slots.out, slots.back, slots.home));
+    }
+
+    /// With a calendar the slots of a flow are those of its first ports, whoever is in its place.
+    #[test]
+    fn in_a_calendar_the_pages_of_a_flow_are_those_of_its_ports() {
+        let mut pipes = Pipes::default();
+        pipes.keep_calendar(20, 6);
+        let page = |pipes: &Pipes, slot: usize| format!("{:?}", pipes[slot].end);
+        let slots = pipes.add_flow([1, 2], 0, Bytes(1500));
+        assert_eq!([page(&pipes, slots.out), page(&pipes, slots.back)], ["Page(1)", "Page(2)"]);
+        let again = pipes.lead_flow(slots, [5, 0], Bytes(1500));
+        assert_eq!([page(&pipes, again.out), page(&pipes, again.back)], ["Page(5)", "Page(0)"]);
+        assert_eq!((again.home, again.pace), (slots.home, slots.pace));
+    }
+
+    #[test]
+    fn a_pipe_at_rest_gives_back_memory() {
+        let (mut pipes, mut heads) = (Pipes::default(), Wheel::new(1, 1, Span(1000)));
+        let slot = pipes.add(Pipe::new(Slot::Home, 3, 40));
+        pipes[slot].has_event = false;
+        for number in 0..100 {
+            pipes.put(slot, Time(number), packet(number, 40), &mut heads);
+        }
+        while pipes.take_before(slot, Time::NEVER).is_some() {}
+        assert!(pipes[slot].records.next_place().is_some());
+        pipes[slot].rest();
+        assert!(pipes[slot].records.next_place().is_none());
     }
 }

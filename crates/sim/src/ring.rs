@@ -272,6 +272,84 @@ mod tests {
         }
     }
 
+    /// Puts so many values in.
+    fn fill(ring: &mut Ring<u64>, count: u64, spare: &mut Spare<u64>) {
+        (0..count).for_each(|value| ring.put_with(value, spare));
+    }
+
+    fn empty(ring: &mut Ring<u64>) {
+        while ring.take().is_some() {}
+    }
+
+    #[test]
+    fn a_ring_has_as_many_places_as_it_needs() {
+        for (values, places) in
+            [(0, 0), (1, 4), (4, 4), (5, 16), (16, 16), (17, 32), (32, 32), (33, 64)]
+        {
+            let mut ring = Ring::default();
+            (0..values).for_each(|value: u64| ring.put(value));
+            assert_eq!(ring.places.len(), places, "for {values}");
+        }
+    }
+
+    #[test]
+    fn the_next_place_is_where_the_next_value_goes() {
+        let mut ring = Ring::default();
+        assert!(ring.next_place().is_none());
+        ring.put(0_u64);
+        for value in 1..10 {
+            let place = ring.next_place().map(std::ptr::from_ref);
+            ring.put(value);
+            assert_eq!(ring.take(), Some(value - 1));
+            assert_eq!(ring.last().map(std::ptr::from_ref), place);
+        }
+    }
+
+    #[test]
+    fn a_ring_at_rest_keeps_few_places() {
+        for (values, kept) in [(4, 4), (32, 32), (33, 0)] {
+            let mut ring = Ring::default();
+            fill(&mut ring, values, &mut Spare::default());
+            empty(&mut ring);
+            ring.rest();
+            assert_eq!(ring.places.len(), kept, "of {values}");
+        }
+    }
+
+    #[test]
+    fn places_are_lent_where_they_are_few() {
+        let mut spare = Spare::new(true);
+        let mut ring = Ring::default();
+        // Four are given back for sixteen, and these by a ring that is empty; more are kept.
+        fill(&mut ring, 5, &mut spare);
+        assert_eq!((spare.few.len(), spare.some.len()), (1, 0));
+        empty(&mut ring);
+        ring.share(&mut spare);
+        assert_eq!((spare.few.len(), spare.some.len(), ring.places.len()), (1, 1, 0));
+        let mut other = Ring::default();
+        fill(&mut other, 17, &mut spare);
+        assert_eq!((spare.few.len(), spare.some.len()), (1, 1), "what it took it gave back");
+        empty(&mut other);
+        other.share(&mut spare);
+        assert_eq!((spare.some.len(), other.places.len()), (1, 32));
+    }
+
+    /// On the way of packets nothing is allocated: what is not lent stays where it is, and is used from its first place on.
+    #[test]
+    fn without_lending_a_ring_keeps_its_places() {
+        let mut spare = Spare::new(false);
+        let mut ring = Ring::default();
+        for values in [3, 5, 2] {
+            fill(&mut ring, values, &mut spare);
+            let places = ring.places.as_ptr();
+            assert_eq!(ring.first().map(std::ptr::from_ref), Some(places));
+            empty(&mut ring);
+            ring.share(&mut spare);
+            assert_eq!(ring.places.as_ptr(), places);
+            assert!(!ring.places.is_empty() && spare.few.is_empty() && spare.some.is_empty());
+        }
+    }
+
     proptest! {
         #[test]
         fn rings_that_lend_one_another_places_are_queues(
@@ -316,6 +394,7 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(ring.first(), queue.front());
+                prop_assert_eq!(ring.second(), queue.get(1));
                 prop_assert_eq!(ring.last(), queue.back());
                 prop_assert_eq!(ring.is_empty(), queue.is_empty());
                 prop_assert!(ring.iter().eq(queue.iter()));
