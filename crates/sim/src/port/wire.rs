@@ -280,6 +280,28 @@ mod tests {
         assert_eq!(arrivals.chunk_by(|one, other| one == other).count(), 13);
     }
 
+    /// Up to two intervals after the last frame the next one follows from it, so that a packet may wait for a gap of one and a
+    /// half. Of those that come after 1.9 intervals, 9.7 % wait longer than one: where two gaps end after 2.9, 0.5 %; and where
+    /// they end at s before 1.9 and the third after 2.9, the integral of (s - 1)(s - 1.4) from 1.4 to 1.9, 9.2 %. After more
+    /// than two the channel was idle, and none waits longer.
+    #[test]
+    fn a_wifi_channel_is_idle_after_two_intervals() {
+        let longer = |after: u64| {
+            let mut wire = wire("jitter = { kind = \"wifi\", interval = \"4 ms\", packets = 8 }");
+            let mut frame = wire.arrival(Time(MILLISECOND));
+            (0..20_000)
+                .filter(|_| {
+                    let sent = frame + Span(after * MILLISECOND / 10);
+                    frame = wire.arrival(sent);
+                    frame - sent > Span(4 * MILLISECOND)
+                })
+                .count()
+        };
+        // 1933 expected, and a standard deviation of 42.
+        assert!(longer(76).abs_diff(1933) < 210, "{}", longer(76));
+        assert_eq!(longer(84), 0);
+    }
+
     #[test]
     fn a_channel_that_is_far_too_slow_does_not_outlast_the_clock() {
         let mut wire = wire("jitter = { kind = \"wifi\", interval = \"24 h\", packets = 1 }");

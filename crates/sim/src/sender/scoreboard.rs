@@ -345,6 +345,23 @@ mod tests {
     }
 
     #[test]
+    fn what_has_left_again_unlost_does_not_leave_again_once_it_is_lost() {
+        // RFC 6675, section 4, `NextSeg`, rule 1.a: only above `HighRxt`. Third from above is 3, so 0 and 1 are lost and leave
+        // again; rule 3 sends 5. Then 7 and 8 arrive: 5 is lost, and has left again already, so that 0, 1, 5 and 9 are
+        // in the network.
+        let mut scoreboard = ten(&[(2, 5), (6, 7)]);
+        let again: Vec<u64> = std::iter::from_fn(|| scoreboard.take_lost(0)).collect();
+        assert_eq!(again, [0, 1]);
+        assert_eq!(scoreboard.take_unsacked(0), Some(5));
+        scoreboard.acknowledge(&blocks(&[(6, 9)]), 0, 10, false, |_| {});
+        let mut lost = Vec::new();
+        scoreboard.detect_losses(0, |segment| lost.push(segment));
+        assert_eq!(lost, [5]);
+        assert_eq!((scoreboard.take_lost(0), scoreboard.take_unsacked(0)), (None, None));
+        assert_eq!(scoreboard.in_flight(10), 4);
+    }
+
+    #[test]
     fn what_was_sent_after_the_last_report_has_not_arrived() {
         // 3 and 4 have arrived, which is kept in 64 places; then 190 more leave, 67 and 68 in the places of 3 and 4. After a
         // time-out all but two leave again, in their order, and the last of all is what a rescue would send.

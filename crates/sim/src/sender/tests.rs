@@ -718,6 +718,24 @@ fn only_duplicates_of_the_first_missing_segment_tell_of_its_loss() {
 }
 
 #[test]
+fn a_stopped_burst_repeats_what_is_lost_and_sends_nothing_new() {
+    // 50 have left when it is stopped, and 4 of them is lost.
+    let mut dialogue = blitz(1000, &[4]);
+    dialogue.run(Span::from_millis(49));
+    dialogue.sender.stop();
+    assert!(!dialogue.sender.is_done());
+    dialogue.run(Span::from_seconds(10));
+    assert!(dialogue.sender.is_done());
+    assert_eq!(dialogue.log.iter().filter(|sent| !sent.2).count(), 50);
+    // Everything has been sent: it ends where it would.
+    let mut dialogue = blitz(10, &[]);
+    dialogue.run(Span::from_millis(50));
+    dialogue.sender.stop();
+    dialogue.run(Span::from_seconds(10));
+    assert!(dialogue.sender.is_done() && dialogue.log.len() == 10);
+}
+
+#[test]
 fn several_losses_of_a_burst_are_one_event() {
     let mut dialogue = blitz(40, &[4, 10, 11, 30]);
     dialogue.run(Span::from_seconds(10));

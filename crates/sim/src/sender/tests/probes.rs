@@ -1,8 +1,9 @@
 //! What a probe shows (RFC 8985, section 7), checked by hand.
 
+use longfat_control::Pacing;
 use longfat_units::{Span, Time};
 
-use super::super::Sends;
+use super::super::{SenderConfig, Sends};
 use super::rack::{Wire, rack};
 use super::wishes::Recorder;
 
@@ -38,4 +39,16 @@ fn the_loss_that_a_probe_has_repaired_is_told_to_those_who_ask() {
     let lost: Vec<(u64, u64)> =
         told.lost.iter().map(|it| (it.now.0 / 1_000_000_000, it.segment)).collect();
     assert_eq!(lost, [(550, 9)]);
+}
+
+#[test]
+fn a_probe_waits_for_its_turn() {
+    // Four packets a second, once there is a round trip. 3 leaves at 600 ms and is lost; its probe is due two round trips
+    // later, at 800 ms, but the next packet may not leave before 850 ms.
+    let config = SenderConfig { pacing: Some(Pacing::Rate(4.0)), ..rack(4) };
+    let mut wire = Wire::new(1.0, config, &[3], &[]);
+    wire.run(10_000);
+    assert!(wire.sender.is_done());
+    assert_eq!(wire.retransmissions(), [(850, 3)]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
 }

@@ -223,3 +223,26 @@ fn what_duplicates_had_told_of_is_not_told_of_again_after_a_time_out() {
     let delivered = told.feedback.last().and_then(|it| it.rate).map(|rate| rate.delivered_total);
     assert_eq!(delivered, Some(3));
 }
+
+#[test]
+fn nothing_is_rescued_after_a_time_out() {
+    // RFC 6675, section 5.1: after a time-out no loss recovery by `NextSeg`, whose rules 3 and 4 would send what is not lost
+    // again. Of ten in flight at the time-out at 1 s seven turn out to have arrived; the window of five has room for the copies
+    // of the other three, for 10, which is new, and for one more.
+    let config = SenderConfig { application: true, ..config(Recovery::Sack, None, 1000) };
+    let mut sender = Sender::new(config, reno_avoiding(10.0), Time::ZERO);
+    sender.write(Time::ZERO, 10);
+    let numbers = |sender: &mut Sender, now| -> Vec<u64> {
+        leaving(sender, now).iter().map(|packet| packet.number).collect()
+    };
+    assert_eq!(numbers(&mut sender, Time::ZERO).len(), 10);
+    assert_eq!(sender.deadline(), at(1000));
+    sender.on_timeout(at(1000));
+    assert_eq!(numbers(&mut sender, at(1000)), [0]);
+    sender.write(at(1050), 1);
+    let ack = Packet { number: 7, flags: Flags::ACK, sent: at(1000), ..Packet::default() };
+    sender.on_ack(at(1100), &ack, None);
+    assert!(matches!(sender.state, State::GoBack { .. }));
+    assert!(sender.control().window().0 >= 5.0, "{:?}", sender.control().window());
+    assert_eq!(numbers(&mut sender, at(1100)), [7, 8, 9, 10]);
+}
