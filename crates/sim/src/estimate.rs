@@ -699,8 +699,9 @@ mod tests {
         );
         text.extend(groups.iter().enumerate().map(|(index, group)| {
             let kind = if group.contains("arrivals") { "traffic" } else { "flow" };
+            let rtt = if group.contains("rtt = \"800") { "" } else { "rtt = \"24 ms\"" };
             format!(
-                "[[{kind}]]\nname = \"g{index}\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"24 ms\"\n{group}\n"
+                "[[{kind}]]\nname = \"g{index}\"\ncontrol = \"reno\"\npath = [\"l\"]\n{rtt}\n{group}\n"
             )
         }));
         let scenario = Scenario::read(&text, "a test", &[], None);
@@ -767,15 +768,27 @@ mod tests {
 
     #[test]
     fn no_more_short_flows_live_than_arrive() {
-        // 1000 of 3 s in one second; each sends a first window of at most what it has: 11 packets of 16 kB.
-        let group = "size = \"16 kB\"\narrivals = { poisson = \"1000 /s\" }\nrtt = \"1 s\"";
-        let group = format!("{group}\ninitial_window = 20");
-        let needed = second("", "", &[&group.replace("rtt = \"1 s\"", "")], LEAN);
-        let under_way = (72.0 * 11.0_f64).max(HELD);
-        assert_near(
-            needed.memory,
-            under_way * EACH + LINK + 72.0 * SHORT_FLOW + 1000.0 * TRANSFER_TOLD,
-        );
+        // 1000 of 2.4 s in one second. Each begins with a window of at most what it has, 11 packets for 16 kB, or with half the
+        // window that a known path had (careful resume): 15.
+        let under_way = |more: &str| {
+            let group = format!("arrivals = {{ poisson = \"1000 /s\" }}\n{more}\nrtt = \"800 ms\"");
+            let needed = second("", "", &[&group], LEAN).memory;
+            (needed - LINK - 1000.0 * (SHORT_FLOW + TRANSFER_TOLD)) / EACH
+        };
+        assert_near(under_way("initial_window = 20\nsize = \"16 kB\""), 11_000.0);
+        assert_near(under_way("initial_window = 20\nsize = \"160 kB\""), 20_000.0);
+    }
+
+    #[test]
+    fn a_flow_on_a_known_path_begins_with_half_its_window() {
+        let of = |more: &str| {
+            let resume = "careful_resume = { window = 4000, rtt = \"24 ms\" }";
+            let needed = second("", "", &[&format!("{resume}\n{more}")], LEAN);
+            (needed.memory - LINK - FLOW) / EACH
+        };
+        assert_near(of(""), 2000.0);
+        // Above its threshold, or that, a window may double.
+        assert_near(of("initial_threshold = 100"), 2000.0);
     }
 
     #[test]
@@ -788,6 +801,9 @@ mod tests {
         // 1 Gbit/s is a packet in 12 us.
         assert_near(packets("jitter = { most = \"6 ms\" }"), 500.0);
         assert_near(packets("jitter = { kind = \"wifi\", interval = \"6 ms\" }"), 1000.0);
+        // In both directions.
+        let held_back = "acknowledgments = { hold = \"6 ms\" }";
+        assert_near(packets(held_back), 550.0);
         assert_near(packets("reorder = { probability = 0.1, distance = \"6 ms\" }"), 500.0);
     }
 

@@ -339,7 +339,7 @@ mod tests {
     fn without_lending_a_ring_keeps_its_places() {
         let mut spare = Spare::new(false);
         let mut ring = Ring::default();
-        for values in [3, 5, 2] {
+        for values in [3, 5, 2, 17] {
             fill(&mut ring, values, &mut spare);
             let places = ring.places.as_ptr();
             assert_eq!(ring.first().map(std::ptr::from_ref), Some(places));
