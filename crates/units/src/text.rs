@@ -370,6 +370,7 @@ mod tests {
             assert_eq!(text.parse(), second, "{text}");
         }
         assert_eq!("100_000 ms".parse(), Ok(Span::from_seconds(100)));
+        assert_eq!("+100_000 ms".parse(), Ok(Span::from_seconds(100)));
         assert_eq!(".5 s".parse(), Ok(Span::from_millis(500)));
         // Zeros at either end are no digits that have to be stored.
         assert_eq!("0.00000000000000000000000000001e29 s".parse(), second);
