@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-INSIDE = {"_fork", "_longfat", "__main__", "bench", "commands", "foreign", "parquet", "shipped"}
+INSIDE = {
+    "_fork",
+    "_longfat",
+    "__main__",
+    "bench",
+    "commands",
+    "foreign",
+    "frames",
+    "parquet",
+    "shipped",
+}
 """Modules that are no interface of the package."""
 
 
