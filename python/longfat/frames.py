@@ -7,7 +7,6 @@ It takes no path that is not Unicode. Here a path is the name of one file.
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, Any
 
@@ -91,9 +90,10 @@ def write_csv(frame: pl.DataFrame, path: Path) -> None:
 
 def _place(path: Path, mode: str, files: ExitStack) -> str | IO[bytes]:
     """A file as polars finds it: its whole path, or if that is not Unicode the open file."""
-    whole = os.path.abspath(path)  # noqa: PTH100 - `~` is a name
+    # Whole, since `~` is a name, and with each `..`, which after a symbolic link leads where the link does.
+    whole = path.absolute()
     try:
-        whole.encode()
+        str(whole).encode()
     except UnicodeEncodeError:
-        return files.enter_context(open(whole, mode))  # noqa: PTH123 - a text
-    return whole
+        return files.enter_context(whole.open(mode))
+    return str(whole)

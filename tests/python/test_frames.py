@@ -48,6 +48,19 @@ def test_a_table_is_read_from_its_own_folder(named: Path) -> None:
         frames.read(named / "absent.parquet")
 
 
+def test_a_folder_above_a_link_is_the_one_above_where_it_leads(own_folder: Path) -> None:
+    (own_folder / "far/deep").mkdir(parents=True)
+    (own_folder / "link").symlink_to("far/deep")
+    for folder, number in ((own_folder, 7), (own_folder / "far", 1)):
+        frames.write(pl.DataFrame({"x": [number]}), folder / "table.parquet")
+    above = Path("link/../table.parquet")
+    assert frames.read(above)["x"].to_list() == [1]
+    frames.write(pl.DataFrame({"x": [2]}), above)
+    assert frames.read(Path("far/table.parquet"))["x"].to_list() == [2]
+    Path("table.parquet").write_bytes(b"nonsense")
+    assert is_sound(above)
+
+
 @NAMES
 def test_what_is_in_a_folder_is_read_again(
     longfat: Command, file: Path, named: Path, monkeypatch: pytest.MonkeyPatch
