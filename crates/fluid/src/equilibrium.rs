@@ -583,14 +583,16 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What the barrier may leave of the product of a price and the share of capacity to spare: far more than
-/// [`LAST_BARRIER`], far less than any price that a window answers.
-const LEFT: f64 = 1e-15;
+/// What the barrier may leave of the product of a level and the share of capacity to spare: far more than
+/// [`LAST_BARRIER`], far less than what a window answers. With [`CLOSE`] to spare it is a level of 1e-13, a ten-millionth of
+/// a full queue.
+const LEFT: f64 = 1e-20;
 
 /// Does the link have capacity to spare, and no price? The product of the two is what the barrier has left; where it is
-/// more, the search has stopped halfway, as at a jump of what flows ask for.
+/// more, the search has stopped halfway, as at a jump of what flows ask for. A link that is full within rounding has none to
+/// spare.
 fn is_free(open: f64, z: f64) -> bool {
-    open > 0.0 && z < 1e-3 * open && z * open < LEFT
+    open > CLOSE && z * open < LEFT
 }
 
 /// A step along ln z, on which windows are nearly straight.

@@ -192,6 +192,25 @@ fn two_links_agree_on_who_charges_for_both() {
     assert_eq!((rest.links[1].price, rest.links[1].queue), (0.0, 0.0), "the faster");
 }
 
+/// Two Vegas flows keep (α + β)/2 = 2 packets each in the queue of their link: a small part of a queue without a limit. A
+/// link elsewhere stops the search when loads are right within 1e-7.
+#[test]
+fn a_short_queue_is_one_wherever_the_search_stops() {
+    let red =
+        |min, max| RedPrice { min, max, max_p: 0.02, gentle: false, averaging: 40.0, marks: false };
+    let rtt = Span(2_347_529_242);
+    let fast = 5_272_650_594.0 / 12_000.0;
+    let flow = |name| flow(law(name, &[]), rtt);
+    let flows = vec![flow("stcp"), flow("stcp"), flow("stcp"), flow("vegas"), flow("vegas")];
+    let mut network =
+        single(link(2_632_237.0 / 12_000.0, Price::Red(red(2.3475e-6, 1.1738e-5))), flows, 10.0);
+    network.links.push(link(fast, Price::Red(red(0.1, 0.5))));
+    network.links[1].buffer = None;
+    network.flows[3..].iter_mut().for_each(|flow| flow.route = vec![1]);
+    let rest = settled(&network);
+    assert_near(rest.links[1].queue, 4.0 / fast, 1e-6, "the queue");
+}
+
 /// Random networks with all laws, integrated without delay until nothing moves.
 #[test]
 fn integration_leads_to_the_equilibrium() {
