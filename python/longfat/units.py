@@ -36,7 +36,9 @@ ABSENT = "–"
 _DIGITS = 3
 _NOTHING = 1e-15
 """No probability of a packet is as small: rounding is."""
-_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*?)\s*")
+_QUANTITY = re.compile(
+    r"\s*([-+]?(?:(?:\d{1,3}(?:_\d{3})+|\d+)\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s_].*?)\s*"
+)
 
 
 def amount(value: float | None, units: Units) -> str:

@@ -27,6 +27,7 @@ from longfat.study._numbers import headings
 from longfat.study._parts import PARTS, Claims, Parts, write_part
 from longfat.study._study import Opened
 from longfat.study._values import between
+from longfat.units import number_of
 from small_study import BUFFER, CONTROL, FILE, GOODPUT, RATE, STUDY, UTILISATION, vary
 from support import ROOT, SMALL, Command
 
@@ -319,8 +320,28 @@ def test_what_lies_between_two_quantities_is_a_whole_number_of_bits_picoseconds_
 def test_an_end_that_is_too_fine_is_refused_as_that(value: str, finest: str) -> None:
     other = f"2 {value.split()[1]}"
     for ends in ((value, other), (other, value), (value, value)):
-        with pytest.raises(ValueError, match=f'"{value}" is finer .*: {finest} is the least'):
+        with pytest.raises(
+            ValueError, match=f"`{value}` is not .* finer .*: {finest} is the least"
+        ):
             between(*ends, 0.5, "linear")
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [("-1 s", "it must not be negative"), ("1e99 s", "it is too large"), ("1e30 B", "too large")],
+)
+def test_an_end_that_scenarios_refuse_is_refused_as_there(value: str, reason: str) -> None:
+    other = f"2 {value.split()[1]}"
+    for ends in ((value, other), (other, value)):
+        with pytest.raises(ValueError, match=f"{reason}$"):
+            between(*ends, 0.5, "linear")
+
+
+def test_numbers_in_a_range_may_be_grouped_in_thousands() -> None:
+    assert between("1_000 kB", "2_000 kB", 0.5, "linear") == "1500 kB"
+    assert between("1_000 packets", "3_000 packets", 0.5, "linear") == "2000 packets"
+    assert number_of("1_000.5 packets") == (1000.5, "packets")
+    assert number_of("1_0 packets") is None
 
 
 def test_what_lies_between_two_values_is_in_their_order() -> None:

@@ -48,11 +48,9 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
         message = f"{toml_value(wrong)} is neither a number nor a quantity"
         raise ValueError(message)
     for value, (_, unit) in ((low, first), (high, last)):
-        if unit not in KINDS and (one := number_of(f"1 {unit}")) is not None and one[1] in KINDS:
-            message = (
-                f"{toml_value(value)} is finer than can be stored: {_FINEST[one[1]]} is the least"
-            )
-            raise ValueError(message)
+        one = None if unit in KINDS else number_of(f"1 {unit}")
+        if one is not None and one[1] in KINDS:
+            _refuse(value, one[1])
     if first[1] != last[1]:
         message = f"{toml_value(low)} and {toml_value(high)} do not count the same"
         raise ValueError(message)
@@ -73,6 +71,16 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
     if not min(start, end) <= number <= max(start, end):
         said = low if abs(number - start) <= abs(number - end) else high
     return made if number_of(made) == number_of(said) else said
+
+
+def _refuse(value: object, kind: Kind) -> None:
+    """Raises `ValueError`: with a unit of this kind it is none that scenarios can have."""
+    try:
+        quantity(kind, str(value))
+    except ValueError as error:
+        least = f": {_FINEST[kind]} is the least" if "finer" in str(error) else ""
+        message = f"{error}{least}"
+        raise ValueError(message) from None
 
 
 def _digits(start: float, end: float) -> int:
