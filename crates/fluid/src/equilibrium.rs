@@ -523,7 +523,7 @@ impl<'a> Search<'a> {
                 );
                 return Err(FluidError::Overload { link: name.clone(), why });
             }
-            if error > EXACT {
+            if error > EXACT || error.is_nan() {
                 let (steps, link, why) = (self.steps, name.clone(), self.why_not_found());
                 return Err(FluidError::NotFound { steps, link, error, why });
             }
@@ -606,8 +606,10 @@ fn by_levels(z: f64, step: f64) -> f64 {
     z * (1.0 + step).max(0.05)
 }
 
+/// The largest of these; none, if one of them is no number.
 fn largest(values: &[f64]) -> f64 {
-    values.iter().map(|value| value.abs()).fold(0.0, f64::max)
+    let larger = |most: f64, value: f64| if value > most || value.is_nan() { value } else { most };
+    values.iter().map(|value| value.abs()).fold(0.0, larger)
 }
 
 /// A level that no link reaches: a price of 1.

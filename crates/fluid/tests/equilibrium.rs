@@ -2,7 +2,7 @@
 //! too, in `tests/python/test_fluid_theorem.py`.
 
 use crate::support::{AVQ, assert_near, flow, formulas, law, link, mean_field, single};
-use longfat_control::Cause;
+use longfat_control::{Cause, Operating};
 use longfat_fluid::{
     Equilibrium, FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, averaging,
     equilibrium,
@@ -324,6 +324,16 @@ fn no_link_with_room_charges_what_holds_a_window_at_a_jump() {
     let refused = equilibrium(&single(link, vec![flow(law("ltcp", &[]), SECOND)], 10.0));
     let Err(FluidError::SeveralRests { found, .. }) = refused else { panic!("{refused:?}") };
     assert_near(found, 80.1263, 1e-6, "the window at which it is full");
+}
+
+/// A law without a number once its packets wait: no link has a load.
+#[test]
+fn a_law_that_is_no_number_settles_nowhere() {
+    let gain = |at: &Operating| if at.rtt > SECOND { f64::NAN } else { 1.0 / at.window.0 };
+    let mut link = link(100.0, Price::Overflow);
+    link.buffer = Some(SECOND);
+    let refused = equilibrium(&single(link, vec![flow(formulas(gain, |_| 0.5), SECOND)], 10.0));
+    assert!(matches!(refused, Err(FluidError::NotFound { .. })), "{refused:?}");
 }
 
 /// 1/w = p s w, where a mark takes s = 1/8 of the window and a loss 1/2: a flow whose packets can carry marks has twice the
