@@ -18,7 +18,7 @@
 use longfat_control::Phase;
 use longfat_units::math;
 
-use crate::demand::{Chances, Demand, root};
+use crate::demand::{Chances, Demand, Rest, rest};
 use crate::dormand_prince::Side;
 use crate::model::NetworkEquations;
 use crate::network::{FluidError, FluidFlow, FluidNetwork, Price};
@@ -118,30 +118,12 @@ impl FlowPlan {
         most: f64,
     ) -> Option<Demand> {
         let growth = |u: f64| self.growth_by_delay(u, rtt, chances);
-        let (least_u, most_u) = (0.0, math::ln(most));
         let start = math::ln(guess.window.clamp(LEAST_WINDOW, most));
-        let value = growth(start);
-        let (mut low, mut high) = ((start, value), (start, value));
-        let mut reach = 0.02;
-        while low.1 < 0.0 {
-            if low.0 <= least_u {
-                return Some(Demand::bound(LEAST_WINDOW));
-            }
-            high = low;
-            low.0 = (low.0 - reach).max(least_u);
-            low.1 = growth(low.0);
-            reach *= 4.0;
-        }
-        while high.1 > 0.0 {
-            if high.0 >= most_u {
-                return (self.max_window <= most).then(|| Demand::bound(most));
-            }
-            low = high;
-            high.0 = (high.0 + reach).min(most_u);
-            high.1 = growth(high.0);
-            reach *= 4.0;
-        }
-        let u = root(growth, low, high);
+        let u = match rest(growth, start, (0.0, math::ln(most))) {
+            Rest::Below => return Some(Demand::bound(LEAST_WINDOW)),
+            Rest::Above => return (self.max_window <= most).then(|| Demand::bound(most)),
+            Rest::At(u) => u,
+        };
         let by = 1e-6;
         let slope = (growth(u + by) - growth(u - by)) / (2.0 * by);
         let window = math::exp(u);

@@ -32,7 +32,7 @@ impl Demand {
 }
 
 /// How a window answers what its packets meet: changes of its logarithm.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Response {
     /// Per probability of marks.
     pub(crate) marks: f64,
@@ -90,34 +90,13 @@ impl FlowPlan {
             return unlimited();
         }
         let growth = |u: f64| self.growth(u, rtt, chances);
-        let (least_u, most_u) = (0.0, math::ln(most));
+        let bounds = (0.0, math::ln(most));
         let start = math::ln(guess.window.clamp(LEAST_WINDOW, most));
-        let u = if let Some(u) = secant(growth, start, guess.slope, (least_u, most_u)) {
-            u
-        } else {
-            // A bracket around the guess, growing until the sign changes.
-            let value = growth(start);
-            let (mut low, mut high) = ((start, value), (start, value));
-            let mut reach = 0.02;
-            while low.1 < 0.0 {
-                if low.0 <= least_u {
-                    return Some(Demand::bound(LEAST_WINDOW));
-                }
-                high = low;
-                low.0 = (low.0 - reach).max(least_u);
-                low.1 = growth(low.0);
-                reach *= 4.0;
-            }
-            while high.1 > 0.0 {
-                if high.0 >= most_u {
-                    return unlimited();
-                }
-                low = high;
-                high.0 = (high.0 + reach).min(most_u);
-                high.1 = growth(high.0);
-                reach *= 4.0;
-            }
-            root(growth, low, high)
+        let quickly = secant(growth, start, guess.slope, bounds).map(Rest::At);
+        let u = match quickly.unwrap_or_else(|| rest(growth, start, bounds)) {
+            Rest::Below => return Some(Demand::bound(LEAST_WINDOW)),
+            Rest::Above => return unlimited(),
+            Rest::At(u) => u,
         };
         // Wide enough for rounding, narrow enough for any law.
         let by = 1e-6;
@@ -127,6 +106,9 @@ impl FlowPlan {
 
     /// How the window asked for answers a little more of each: by the implicit function, as growth stays 0.
     pub(crate) fn response(&self, demand: Demand, chances: Chances, rtt: f64) -> Response {
+        if demand.slope.is_infinite() {
+            return Response::default();
+        }
         let u = math::ln(demand.window);
         let growth = |rtt: f64, chances: Chances| {
             if self.flow.heeds_delay() {
@@ -204,9 +186,44 @@ fn secant(
     None
 }
 
+/// Where a falling function is 0.
+pub(crate) enum Rest {
+    /// Not within the bounds: it is negative at the least.
+    Below,
+    /// Not within the bounds: it is positive at the most.
+    Above,
+    At(f64),
+}
+
+/// Where a falling function is 0, looked for from `start` on: in a bracket that grows until the sign changes.
+pub(crate) fn rest(f: impl Fn(f64) -> f64, start: f64, (least, most): (f64, f64)) -> Rest {
+    let value = f(start);
+    let (mut low, mut high) = ((start, value), (start, value));
+    let mut reach = 0.02;
+    while low.1 < 0.0 {
+        if low.0 <= least {
+            return Rest::Below;
+        }
+        high = low;
+        low.0 = (low.0 - reach).max(least);
+        low.1 = f(low.0);
+        reach *= 4.0;
+    }
+    while high.1 > 0.0 {
+        if high.0 >= most {
+            return Rest::Above;
+        }
+        low = high;
+        high.0 = (high.0 + reach).min(most);
+        high.1 = f(high.0);
+        reach *= 4.0;
+    }
+    Rest::At(root(f, low, high))
+}
+
 /// The root of a falling function between two points of opposite sign: regula falsi with the Illinois rule, and
 /// bisection where that is slow, as at a jump.
-pub(crate) fn root(f: impl Fn(f64) -> f64, low: (f64, f64), high: (f64, f64)) -> f64 {
+fn root(f: impl Fn(f64) -> f64, low: (f64, f64), high: (f64, f64)) -> f64 {
     let ((mut low, mut at_low), (mut high, mut at_high)) = (low, high);
     if at_low == 0.0 {
         return low;

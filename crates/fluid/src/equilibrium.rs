@@ -342,10 +342,6 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    fn largest_excess(&self, barrier: f64) -> f64 {
-        largest(&self.excess(&self.levels, &self.demands, barrier))
-    }
-
     /// One step of Newton's method.
     fn newton(&mut self, barrier: f64, goal: f64, go_on: GoOn<'_>) -> Result<Newton, FluidError> {
         let excess = self.excess(&self.levels, &self.demands, barrier);
@@ -400,7 +396,8 @@ impl<'a> Search<'a> {
                     return Newton::Stopped;
                 }
             }
-            if self.largest_excess(barrier) < 0.99 * before {
+            let after = largest(&self.excess(&self.levels, &self.demands, barrier));
+            if after < 0.99 * before {
                 return Newton::Step;
             }
             if self.levels.iter().zip(&last).all(|(z, last)| (z - last).abs() <= 1e-9 * last) {
