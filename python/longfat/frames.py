@@ -7,11 +7,12 @@ It takes no path that is not Unicode. Here a path is the name of one file.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import polars as pl
@@ -37,7 +38,7 @@ def scan(*paths: Path) -> pl.LazyFrame:
     import polars as pl
 
     with ExitStack() as files:
-        places = [_place(path, "rb", files) for path in paths]
+        places = [files.enter_context(_place(path, "rb")) for path in paths]
         # polars has handles of its own of the files that are closed here.
         return pl.scan_parquet(places, glob=False, hive_partitioning=False)  # type: ignore[arg-type]
 
@@ -51,8 +52,8 @@ def read_csv(path: Path, schema: dict[str, Any]) -> pl.DataFrame:
     """
     import polars as pl
 
-    with ExitStack() as files:
-        return pl.read_csv(_place(path, "rb", files), schema=schema, glob=False)
+    with _place(path, "rb") as place:
+        return pl.read_csv(place, schema=schema, glob=False)
 
 
 def write(frame: pl.DataFrame, path: Path) -> None:
@@ -62,8 +63,8 @@ def write(frame: pl.DataFrame, path: Path) -> None:
         OSError: It cannot be written.
         polars.exceptions.ComputeError: The same, in the words of polars.
     """
-    with ExitStack() as files:
-        frame.write_parquet(_place(path, "wb", files))
+    with _place(path, "wb") as place:
+        frame.write_parquet(place)
 
 
 def stream(frame: pl.LazyFrame, path: Path, **how: Any) -> None:  # noqa: ANN401 - as `sink_parquet` has them
@@ -73,8 +74,8 @@ def stream(frame: pl.LazyFrame, path: Path, **how: Any) -> None:  # noqa: ANN401
         OSError: It cannot be written.
         polars.exceptions.ComputeError: The same, in the words of polars.
     """
-    with ExitStack() as files:
-        frame.sink_parquet(_place(path, "wb", files), **how)
+    with _place(path, "wb") as place:
+        frame.sink_parquet(place, **how)
 
 
 def write_csv(frame: pl.DataFrame, path: Path) -> None:
@@ -84,16 +85,16 @@ def write_csv(frame: pl.DataFrame, path: Path) -> None:
         OSError: It cannot be written.
         polars.exceptions.ComputeError: The same, in the words of polars.
     """
-    with ExitStack() as files:
-        frame.write_csv(_place(path, "wb", files))
+    with _place(path, "wb") as place:
+        frame.write_csv(place)
 
 
-def _place(path: Path, mode: str, files: ExitStack) -> str | IO[bytes]:
+def _place(path: Path, mode: str) -> AbstractContextManager[str | IO[bytes]]:
     """A file as polars finds it: its whole path, or if that is not Unicode the open file."""
     # Whole, since `~` is a name, and with each `..`, which after a symbolic link leads where the link does.
     whole = path.absolute()
     try:
         str(whole).encode()
     except UnicodeEncodeError:
-        return files.enter_context(whole.open(mode))
-    return str(whole)
+        return whole.open(mode)
+    return nullcontext(str(whole))

@@ -109,9 +109,8 @@ def study_command(
     if as_json:
         from longfat.foreign import json_text
 
-        names = ("runs", "known", "done", "failed")
-        counts = {name: getattr(found, name) for name in names}
-        click.echo(json_text({**counts, **found.paths}))
+        of_runs = {"known": found.known, "done": found.done, "failed": found.failed}
+        click.echo(json_text({"runs": found.runs, **of_runs, **found.paths}))
     elif not quiet:
         _print(found, shard)
     _complain(found, shard)

@@ -163,7 +163,6 @@ class Parts:
         return changed
 
     def _read(self, path: Path) -> bool:
-
         try:
             sound = checksum(path) == path.stem
         except FileNotFoundError:  # put together with others meanwhile

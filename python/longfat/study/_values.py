@@ -20,7 +20,12 @@ _UNITS = {
     "time": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
     "size": SIZE,
 }
-_FINEST = {"rate": "a bit per second", "time": "a picosecond", "size": "a byte"}
+_LEAST = {
+    "rate": (1.0, "bit/s", "a bit per second"),
+    "time": (1e12, "ps", "a picosecond"),
+    "size": (1.0, "B", "a byte"),
+}
+"""The least that scenarios tell apart: how many make one of what `number_of` counts, its unit, and in words."""
 _DIGITS = 6
 _OF_RANGE = 3
 """As many digits of the length of a range, at least."""
@@ -78,7 +83,7 @@ def _refuse(value: object, kind: Kind) -> None:
     try:
         quantity(kind, str(value))
     except ValueError as error:
-        least = f": {_FINEST[kind]} is the least" if "finer" in str(error) else ""
+        least = f": {_LEAST[kind][2]} is the least" if "finer" in str(error) else ""
         message = f"{error}{least}"
         raise ValueError(message) from None
 
@@ -113,7 +118,7 @@ def _made(found: float, kind: str, low: object, high: object, digits: int) -> in
 
 def _whole(found: float, kind: Kind, unit: str) -> str:
     """A quantity that scenarios can have: of a whole number of bits per second, picoseconds or bytes."""
-    count, base = (1e12, "ps") if kind == "time" else (1.0, "B" if kind == "size" else "bit/s")
+    count, base, _ = _LEAST[kind]
     whole = round(found * count)
     made = f"{_plain_decimal(Decimal(whole) / quantity(kind, f'1 {unit}'))} {unit}"
     known = cast("tuple[float, str]", number_of(made))
