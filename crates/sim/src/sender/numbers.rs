@@ -27,7 +27,8 @@
 //! - When all data has arrived, copies of it that are still in flight no longer count.
 //! - Lost packets are remembered for a probe time-out from their departure. The data of one that arrives later is sent
 //!   again, and its mark is not heard.
-//! - Persistent congestion leaves the smallest round trip as it is, which section 5.2 would take anew.
+//! - Persistent congestion leaves the smallest round trip as it is, which section 5.2 would take anew: controllers count on
+//!   none that they have heard of being below it.
 //! - A time-out is never longer than 60 s.
 
 use std::collections::VecDeque;
