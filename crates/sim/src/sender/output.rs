@@ -245,6 +245,9 @@ impl Sender {
         }
         if extras.wants.departures {
             self.control.on_sent(&Sent { now, again, in_flight }, self.timer.path());
+            if self.asks_pacing_always {
+                self.heed_pacing();
+            }
             self.set_alarm(now);
         }
     }

@@ -636,3 +636,42 @@ fn a_controller_is_asked_for_its_pacing_before_data_leaves_again() {
         assert_eq!(until, Some(1020), "with a timer: {timer}");
     }
 }
+
+/// Sends every third segment with the next one at its heels, and 20 ms apart else.
+#[derive(Clone, Debug)]
+struct Pairing {
+    departures: u64,
+}
+
+impl CongestionControl for Pairing {
+    fn on_feedback(&mut self, _: &Feedback, _: &Path) {}
+
+    fn on_congestion(&mut self, _: &Congestion, _: &Path) {}
+
+    fn on_sent(&mut self, _: &Sent, _: &Path) {
+        self.departures += 1;
+    }
+
+    fn pacing(&self) -> Pacing {
+        if self.departures % 3 == 2 { Pacing::Unpaced } else { Pacing::Rate(50.0) }
+    }
+
+    fn window(&self) -> Segments {
+        Segments(10.0)
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { pacing: true, departures: true, ..Wants::NOTHING }
+    }
+}
+
+#[test]
+fn a_departure_may_change_the_pacing_of_the_next() {
+    // Nothing is acknowledged before 100 ms. The third waits for the second, and the fourth for nothing.
+    let control = Box::new(Pairing { departures: 0 });
+    let sender = Sender::new(config(Recovery::Sack, None, 9), control, Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, None, true, &[]);
+    dialogue.run(Span::from_millis(95));
+    let times: Vec<u64> = dialogue.log.iter().map(|&(time, _, _)| time).collect();
+    assert_eq!(times, [0, 20, 40, 40, 60, 80, 80]);
+}
