@@ -33,7 +33,9 @@ pub enum Refusal {
     )]
     DeliveryRate,
     /// It hears of each loss.
-    #[error("it asks when each lost segment left, and quinn says only how much is lost")]
+    #[error(
+        "it asks which segments are lost and when each left, and quinn says only how much is lost"
+    )]
     EachLoss,
     /// It acts without an acknowledgment.
     #[error(

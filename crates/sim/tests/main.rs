@@ -39,5 +39,6 @@ mod theory;
 mod timers;
 mod trace;
 mod traffic;
+mod udt;
 mod varying;
 mod vivace;

@@ -31,7 +31,9 @@ pub enum Refusal {
     )]
     DeliveryRate,
     /// It hears of each loss.
-    #[error("it asks when each lost segment left, and the kernel says only how many are lost")]
+    #[error(
+        "it asks which segments are lost and when each left, and the kernel says only how many are lost"
+    )]
     EachLoss,
     /// It hears of each departure.
     #[error(

@@ -30,6 +30,7 @@ pub mod reno;
 pub mod scream;
 pub mod sized_start;
 pub mod stcp;
+pub mod udt;
 pub mod vcp;
 pub mod vegas;
 pub mod veno;
@@ -75,6 +76,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         scream::controller(),
         sized_start::controller(),
         stcp::controller(),
+        udt::controller(),
         vcp::controller(),
         vegas::controller(),
         veno::controller(),

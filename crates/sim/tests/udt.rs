@@ -1,0 +1,83 @@
+//! What the paper of UDT claims, in whole runs.
+
+use crate::support::{numbers, of, record, run};
+
+/// Flows on a link of so many Mbit/s and 100 ms, with these round trips in milliseconds.
+fn on_a_path(link: u64, duration: u64, round_trips: &[u64], seed: u64, more: &str) -> String {
+    let mut text = format!(
+        r#"
+        duration = "{duration} s"
+        warmup   = "{warmup} s"
+        sample   = "50 ms"
+        seed     = {seed}
+        observe  = true
+        [link.path]
+        rate   = "{link} Mbit/s"
+        delay  = "1 ms"
+        buffer = "1 bdp"
+        bdp    = "100 ms"
+        "#,
+        warmup = duration / 3
+    );
+    for (number, rtt) in round_trips.iter().enumerate() {
+        text += &format!(
+            r#"
+            [[flow]]
+            name     = "flow{number}"
+            control  = "udt"
+            path     = ["path"]
+            rtt      = "{rtt} ms"
+            start    = "{number} s"
+            recovery = "rack"
+            {more}
+            "#
+        );
+    }
+    text
+}
+
+/// The paper: nine tenths of any link in 7.5 s, whatever the round trip, so that each tenth takes 0.83 s; and by the law nine
+/// tenths of the rest in as many. It begins with two packets in a round trip, and knows the link with the first pairs; from
+/// 20 Mbit/s on acknowledgments come every 10 ms at any of these round trips.
+#[test]
+fn what_is_left_is_divided_by_ten_in_seven_and_a_half_seconds() {
+    const SLOW: &str = "initial_window = 1\ninitial_threshold = 2";
+    for rtt in [10, 100, 200] {
+        let recording = record(&on_a_path(100, 18, &[rtt], 1, SLOW), true);
+        let [times, rates, capacities] =
+            ["time_s", "rate", "capacity"].map(|column| numbers(&recording, "flow_series", column));
+        assert!(capacities.iter().all(|it| it.is_nan() || (it - 100.0).abs() < 0.01));
+        assert!(!capacities[capacities.len() / 2].is_nan());
+        let reaches =
+            |rate: f64| times[rates.iter().position(|&it| it >= rate).expect("it comes that far")];
+        for (from, to, seconds) in [(20.0, 90.0, 5.833), (90.0, 99.0, 7.5)] {
+            let took = reaches(to) - reaches(from);
+            assert!((took - seconds).abs() < 0.11, "{took} s from {from} Mbit/s at {rtt} ms");
+        }
+    }
+}
+
+/// Rates do not depend on round trips: Jain's index above 0.98 where one is ten times as long, as between equal ones.
+#[test]
+fn flows_of_ten_times_the_round_trip_have_as_much() {
+    for round_trips in [[10, 100], [100, 100]] {
+        let rates: Vec<f64> = (1..=3)
+            .flat_map(|seed| run(&on_a_path(100, 120, &round_trips, seed, "")).flows)
+            .map(|flow| flow.goodput_bit_s)
+            .collect();
+        for pair in rates.chunks(2) {
+            let (sum, squares) = (pair[0] + pair[1], pair[0] * pair[0] + pair[1] * pair[1]);
+            let jain = sum * sum / (2.0 * squares);
+            assert!(jain > 0.98, "{round_trips:?}: {pair:?}");
+            assert!(sum > 95e6, "{pair:?}");
+        }
+    }
+}
+
+/// A flow alone: the rate falls by a ninth with each gap, five at most, and is back within seconds.
+#[test]
+fn a_long_fat_link_is_in_use() {
+    let summary = run(&on_a_path(1000, 45, &[100], 1, ""));
+    let used = of(&summary, "path", "forward", "utilisation");
+    assert!(used > 0.95, "{used}");
+}
