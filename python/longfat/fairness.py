@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.results import Finished
 from longfat.scenario import PICOSECONDS, no_series
 from longfat.study import t_quantile
+from longfat.study._statistics import squarable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +96,7 @@ def jain(values: Iterable[float]) -> float | None:
     >>> jain([10, 0, 0, 0])
     0.25
     """
-    known = list(values)
+    known, _ = squarable(list(values))
     squares = math.fsum(value * value for value in known)
     return math.fsum(known) ** 2 / (len(known) * squares) if squares > 0 else None
 

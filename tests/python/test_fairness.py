@@ -46,6 +46,8 @@ def test_jain_of_the_papers_shares(shares: tuple[float, ...], expected: float) -
 def test_jain_has_its_bounds() -> None:
     assert fairness.jain([7, 7, 7]) == 1
     assert fairness.jain([1, 0, 0, 0]) == 0.25
+    for unit in (1e200, 1e-200, 5e-324):  # whose squares are beyond all numbers, or none
+        assert fairness.jain([3 * unit, unit]) == pytest.approx(0.8, rel=1e-15)
     assert fairness.jain([0, 0]) is None
     assert fairness.jain([]) is None
 

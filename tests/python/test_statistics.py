@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import math
 
+import polars as pl
 import pytest
 
 from longfat.study import Estimate, estimate, t_quantile
+from longfat.study._differences import differences
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,25 @@ def test_the_largest_numbers_have_a_mean() -> None:
     assert found.mean == 1.5e300
     assert found.half_width == pytest.approx(12.706 * 0.5e300, rel=1e-4)
     assert estimate([1.7e308, 1.7e308]) == Estimate(1.7e308, 0.0, 2)
+
+
+def test_the_smallest_numbers_have_an_interval() -> None:
+    """Squares of 1e-300 are 0, which would be certainty; by hand as above."""
+    found = estimate([1e-300, 2e-300])
+    assert found.mean == 1.5e-300
+    assert found.half_width == pytest.approx(12.706 * 0.5e-300, rel=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_a_paired_comparison_knows_no_unit(unit: float) -> None:
+    """Differences 1, 1.1 and 0.9: t = 1/(0.1/√3) = 17.3 with two degrees of freedom, so p = 0.0033."""
+    x = [1.0, 1.1, 1.2, 2.0, 2.2, 2.1]
+    rows = pl.DataFrame(
+        {"k": [*"aaabbb"], "seed": [1, 2, 3] * 2, "x": [unit * value for value in x]}
+    )
+    found = differences(rows, ["k"], "x", "k")
+    assert found["p"].to_list() == pytest.approx([0.0033], abs=5e-5)
+    assert found["verdict"].to_list() == ["greater"]
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])

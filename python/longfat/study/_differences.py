@@ -7,7 +7,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import StudyError
-from longfat.study._statistics import Interval, corrected, estimate, t_probability
+from longfat.study._statistics import (
+    Interval,
+    corrected,
+    estimate,
+    squarable,
+    t_probability,
+)
 from longfat.study._values import label
 
 if TYPE_CHECKING:
@@ -118,6 +124,7 @@ def _probability(paired: Sequence[float]) -> float | None:
     # One pair says nothing about the spread, and what is infinite or no number nothing at all.
     if n < 2 or not all(map(math.isfinite, paired)):  # noqa: PLR2004
         return None
+    paired, _ = squarable(paired)
     mean = math.fsum(paired) / n
     variance = math.fsum((value - mean) ** 2 for value in paired) / (n - 1)
     if variance == 0.0:

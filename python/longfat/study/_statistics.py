@@ -14,7 +14,7 @@ Interval = Literal["student", "bootstrap"]
 """How intervals are computed: by Student's t, or by resampling the values."""
 
 _CONFIDENCE = 0.95
-_SQUARABLE = 1e100
+_SQUARABLE = 1e-100, 1e100
 _RESAMPLES = 9999
 
 
@@ -48,16 +48,40 @@ def estimate(values: Iterable[float | None], interval: Interval = "student") -> 
         return Estimate(None, None, 0)
     if not all(map(math.isfinite, known)):
         return Estimate(math.nan, None if n == 1 else math.nan, n)
-    if interval == "bootstrap":
-        return Estimate(math.fsum(known) / n, bootstrap(known), n)
-    # Squares of larger numbers would overflow; a power of two changes no digit.
-    scale = 2.0**600 if max(map(abs, known)) > _SQUARABLE else 1.0
-    known = [value / scale for value in known]
+    known, exponent = squarable(known)
     mean = math.fsum(known) / n
-    if n == 1:
-        return Estimate(mean * scale, None, 1)
-    variance = math.fsum((value - mean) ** 2 for value in known) / (n - 1)
-    return Estimate(mean * scale, t_quantile(n - 1) * math.sqrt(variance / n) * scale, n)
+    if interval == "bootstrap":
+        half_width = bootstrap(known)
+    elif n == 1:
+        half_width = None
+    else:
+        variance = math.fsum((value - mean) ** 2 for value in known) / (n - 1)
+        half_width = t_quantile(n - 1) * math.sqrt(variance / n)
+    return Estimate(
+        _times(mean, exponent), None if half_width is None else _times(half_width, exponent), n
+    )
+
+
+def squarable(values: Sequence[float]) -> tuple[list[float], int]:
+    """The values over a power of two, where their squares would overflow or vanish; and its exponent.
+
+    A power of two changes no digit, so that whatever does not depend on the scale stays what it is. Values
+    that are not finite stay as they are.
+
+    >>> squarable([3.0, 1.0]), squarable([1.5e300, 0.0])[0]
+    (([3.0, 1.0], 0), [0.5..., 0.0])
+    """
+    largest = max(map(abs, values), default=0.0)
+    if not 0 < largest < math.inf or _SQUARABLE[0] <= largest <= _SQUARABLE[1]:
+        return list(values), 0
+    exponent = math.frexp(largest)[1]
+    return [math.ldexp(value, -exponent) for value in values], exponent
+
+
+def _times(value: float, exponent: int) -> float:
+    """The value times a power of two; infinite where that is too large."""
+    half = exponent // 2
+    return value * 2.0**half * 2.0 ** (exponent - half)
 
 
 @lru_cache(maxsize=4096)
