@@ -22,6 +22,7 @@ from longfat import _longfat
 from longfat.errors import StudyError
 from longfat.scenario import read as longfat_scenario
 from longfat.study import Study, study
+from longfat.study._file import _values
 from longfat.study._in_words import aligned
 from longfat.study._numbers import headings
 from longfat.study._parts import PARTS, Claims, Parts, write_part
@@ -296,6 +297,11 @@ def test_a_narrow_range_is_not_left_and_has_the_digits_that_it_takes() -> None:
     assert between(1.00000049, 8.99999951, 1e-9, "linear") == 1.00000049
     assert between(8.99999951, 1.00000049, 1e-9, "linear") == 8.99999951
     assert between(1.23456789, 1.23456789, 0.5, "log") == 1.23456789
+    large = {"from": 2**53 + 1, "to": 2**53 + 7, "steps": 4}  # a float holds every other one there
+    assert _values("seed", large) == [2**53 + 1, 2**53 + 3, 2**53 + 5, 2**53 + 7]
+    assert _values("seed", {**large, "steps": 2, "scale": "log"}) == [2**53 + 1, 2**53 + 7]
+    thirds = {"from": 0, "to": 3 * (2**60 + 1), "steps": 4}
+    assert _values("seed", thirds) == [0, 2**60 + 1, 2 * (2**60 + 1), 3 * (2**60 + 1)]
 
 
 def test_what_lies_between_two_quantities_is_a_whole_number_of_bits_picoseconds_or_bytes() -> None:

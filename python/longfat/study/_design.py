@@ -23,6 +23,7 @@ from longfat.units import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     import polars as pl
 
@@ -44,7 +45,7 @@ class Range:
     high: Any
     scale: str
 
-    def at(self, share: float) -> Any:  # noqa: ANN401 - a number or a text
+    def at(self, share: float | Fraction) -> Any:  # noqa: ANN401 - a number or a text
         """The value at `share`, 0 to 1, of the way."""
         return between(self.low, self.high, share, self.scale)
 

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -410,7 +411,7 @@ def _values(key: str, given: object) -> list[Any]:
         if not isinstance(steps, int) or not 2 <= steps <= MOST_POINTS:  # noqa: PLR2004 - both ends
             message = f"`{key}`: a range needs `steps`, from 2 to {MOST_POINTS:,}"
             raise StudyError(message)
-        values = [found.at(step / (steps - 1)) for step in range(steps)]
+        values = [found.at(Fraction(step, steps - 1)) for step in range(steps)]
         return list(dict.fromkeys(values))
     if not isinstance(given, list) or not given:
         message = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 from longfat._longfat import quantity
@@ -30,9 +31,11 @@ _DIGITS = 6
 _OF_RANGE = 3
 """As many digits of the length of a range, at least."""
 _MOST_DIGITS = 17
+_EXACT = 2**53
+"""Beyond this a float does not tell whole numbers apart."""
 
 
-def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa: ANN401 - a number or a text
+def between(low: object, high: object, share: float | Fraction, scale: str) -> Any:  # noqa: ANN401 - a number or a text
     """What lies at `share`, 0 to 1, of the way from one value to another, on a `linear` or `log` scale.
 
     Whole numbers stay whole; quantities keep their unit. Ends are as given. What lies between them has six
@@ -41,12 +44,32 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
 
     >>> between("10 Mbit/s", "1 Gbit/s", 0.5, "log"), between(1, 1000, 1 / 3, "log")
     ('100 Mbit/s', 10)
+    >>> between(0, 2**60 + 2, Fraction(1, 2), "linear") - 2**59
+    1
     >>> between(0.99999991, 0.99999999, 0.5, "linear")
     0.99999995
 
     Raises:
         ValueError: One of them is no number, they count different things, or a logarithm does not exist.
     """
+    start, end, kind = _ends(low, high, scale)
+    if isinstance(low, int) and isinstance(high, int) and max(abs(low), abs(high)) > _EXACT:
+        return _exact(low, high, share, scale)
+    share = float(share)
+    if scale == "log":
+        found = 10 ** (math.log10(start) + share * (math.log10(end) - math.log10(start)))
+    else:
+        found = start + share * (end - start)
+    made = _made(found, kind, low, high, _digits(start, end))
+    number, _ = cast("tuple[float, str]", number_of(made))
+    said = {0.0: low, 1.0: high}.get(share, made)
+    if not min(start, end) <= number <= max(start, end):
+        said = low if abs(number - start) <= abs(number - end) else high
+    return made if number_of(made) == number_of(said) else said
+
+
+def _ends(low: object, high: object, scale: str) -> tuple[float, float, str]:
+    """The ends of a range as numbers, and what they count; raises `ValueError` if they are none."""
     first, last = number_of(low), number_of(high)
     if first is None or last is None:
         wrong = low if first is None else high
@@ -63,19 +86,24 @@ def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa
     if not (math.isfinite(start) and math.isfinite(end)):
         message = "a range needs two ends that are finite numbers"
         raise ValueError(message)
+    if scale == "log" and (start <= 0 or end <= 0):
+        message = (
+            f"a logarithmic scale needs ends above 0, not {toml_value(low if start <= 0 else high)}"
+        )
+        raise ValueError(message)
+    return start, end, kind
+
+
+def _exact(low: int, high: int, share: float | Fraction, scale: str) -> int:
+    """What lies between two whole numbers that a float does not hold; on a logarithmic scale nearly."""
+    if share in (0, 1):
+        return high if share else low
+    found: int
     if scale == "log":
-        if start <= 0 or end <= 0:
-            message = f"a logarithmic scale needs ends above 0, not {toml_value(low if start <= 0 else high)}"
-            raise ValueError(message)
-        found = 10 ** (math.log10(start) + share * (math.log10(end) - math.log10(start)))
+        found = round(low * (high / low) ** float(share))
     else:
-        found = start + share * (end - start)
-    made = _made(found, kind, low, high, _digits(start, end))
-    number, _ = cast("tuple[float, str]", number_of(made))
-    said = {0.0: low, 1.0: high}.get(share, made)
-    if not min(start, end) <= number <= max(start, end):
-        said = low if abs(number - start) <= abs(number - end) else high
-    return made if number_of(made) == number_of(said) else said
+        found = low + round((high - low) * Fraction(share))
+    return max(min(found, max(low, high)), min(low, high))
 
 
 def _refuse(value: object, kind: Kind) -> None:
