@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -119,7 +120,7 @@ class Cache:
             with self._lock:
                 warned, self._warned = self._warned, True
             if not warned:
-                message = f"finished runs are not kept: {self.root} is not writable ({error})"
+                message = f"finished runs are not kept: {self.root} {_why_not(error)} ({error})"
                 warnings.warn(message, CacheWarning, stacklevel=2)
 
     def _entry(self, scenario: _longfat.Scenario) -> Path:
@@ -151,6 +152,16 @@ class Cache:
             if removed:
                 with contextlib.suppress(OSError):  # it holds something else
                     engine.rmdir()
+
+
+def _why_not(error: Exception) -> str:
+    """Why nothing can be kept in a folder, and what to do about it."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return "is on a full disk: make room, or let LONGFAT_CACHE name a folder elsewhere"
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR):
+        return "is not writable: let LONGFAT_CACHE name a folder that is"
+    return "cannot be used: let LONGFAT_CACHE name another folder"
 
 
 class _Summary(msgspec.Struct, frozen=True):
