@@ -222,23 +222,41 @@ def draws(scenario: Scenario) -> bool:
     return False
 
 
-def refuse_missing(file: Path) -> None:
-    """Refuses a missing scenario file, and names the one that was probably meant.
+def refuse_missing(file: Path, examples: str = "scenarios") -> None:
+    """Refuses a file that is not there, and names the one that was probably meant.
+
+    Args:
+        file: The file.
+        examples: The folder that has others of its kind.
 
     Raises:
         UsageError: There is no such file.
     """
     if file.is_dir():
-        message = f"{file} is a folder, not a scenario file."
+        message = f"{file} is a folder, not a scenario file{_inside(file)}."
         raise click.UsageError(message)
     if file.exists():
         return
     from difflib import get_close_matches
 
     folder = file.parent if file.parent.is_dir() else Path()
-    near = [*folder.glob("*.toml"), *Path("scenarios").glob("*.toml")]
+    near = [*folder.glob("*.toml"), *Path(examples).glob("*.toml")]
     by_name = {path.stem: path for path in reversed(near)}
     found = get_close_matches(file.stem, by_name, n=1)
     hint = f" Did you mean {by_name[found[0]]}?" if found else ""
     message = f"there is no file {file}.{hint}"
     raise click.UsageError(message)
+
+
+_MOST_NAMED = 12
+
+
+def _inside(folder: Path) -> str:
+    """What to name instead of a folder: the scenario of a result, or the files in it."""
+    if (folder / "scenario.toml").is_file():
+        return f": name {folder / 'scenario.toml'}"
+    names = sorted(path.name for path in folder.glob("*.toml"))
+    if not names:
+        return ""
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return f": name a file in it, such as {', '.join(names[:_MOST_NAMED])}{more}"

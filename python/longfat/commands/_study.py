@@ -91,6 +91,7 @@ def study_command(
     opened = Opened(file, out=out, seeds=seeds, code=Code(allowed=allow_code))
     if dry_run:
         _tell_forecast(opened.forecast(), workers, as_json=as_json)
+        _complain_broken(opened.broken, opened.folder)
         return
     idle = merge and opened.nothing() is not None
     if opened.replaces_another and not (quiet or idle):
@@ -128,7 +129,7 @@ def _place(file: Path | None, out: Path | None) -> tuple[Path, Path | None]:
             raise click.UsageError(message)
         return out, out
     if not file.is_dir():
-        refuse_missing(file)
+        refuse_missing(file, "studies")
     elif out is None and (file / "study.toml").is_file():
         out = file
     return file, out
@@ -237,12 +238,7 @@ def _complain(found: Study, shard: tuple[int, int] | None) -> None:
     from longfat.study._values import describe
     from longfat.units import plural
 
-    if found.broken:
-        click.echo(
-            f"warning: {plural(found.broken, 'broken file')} taken away from {found.folder}: "
-            "runs that are lost with it are made again when they are asked for",
-            err=True,
-        )
+    _complain_broken(found.broken, found.folder)
     if shard is not None:
         if found.failed:
             click.echo(f"error: {plural(found.failed, 'run')} of this shard failed", err=True)
@@ -265,3 +261,14 @@ def _complain(found: Study, shard: tuple[int, int] | None) -> None:
                 f"error: {found.failed - _MOST_ERRORS:,} more runs failed: see `error` in rows.parquet",
                 err=True,
             )
+
+
+def _complain_broken(files: int, folder: Path) -> None:
+    from longfat.units import plural
+
+    if files:
+        click.echo(
+            f"warning: {plural(files, 'broken file')} taken away from {folder}: "
+            "runs that are lost with it are made again when they are asked for",
+            err=True,
+        )

@@ -33,6 +33,8 @@ FEWEST_OF_BOOTSTRAP = 10
 ENGINE = "engine"
 ENGINES = ("packets", "fluid")
 _GROUP = re.compile(r"(link|flow|traffic)(\.[^.]+)?|link\.[^.]+\.reverse")
+_EXAMPLE = "studies/controllers.toml"
+_MOST_NAMED = 12
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
@@ -240,6 +242,9 @@ def read_study(source: Source, *, seeds: int | None = None) -> tuple[StudyFile, 
         OSError: It cannot be read.
     """
     content, origin, folder, name = _load(source)
+    if "scenario" not in content and content.keys() & {"link", "flow", "traffic"}:
+        message = f"{origin} is a scenario, not a study: `longfat run` runs it"
+        raise StudyError(message)
     # Code is where this file names it, not where the scenario is.
     content = located_all(content, folder)
     if seeds is not None:
@@ -270,6 +275,7 @@ def _load(source: Source) -> tuple[dict[str, Any], str, Path, str]:
     path = Path(source)
     origin = shown(os.fspath(path))
     if path.is_dir():
+        _refuse_folder(path, origin)
         path = path / "study.toml"
     try:
         text = read_text(path)
@@ -278,6 +284,30 @@ def _load(source: Source) -> tuple[dict[str, Any], str, Path, str]:
         raise StudyError(message) from error
     name = path.parent.name if path.name == "study.toml" and path.parent.name else path.stem
     return _parsed(text, origin), origin, path.parent, name.removeprefix("study-")
+
+
+def _refuse_folder(folder: Path, origin: str) -> None:
+    """Refuses a folder that is not one of a study, and names the study files in it.
+
+    Raises:
+        StudyError: It is none.
+    """
+    if (folder / "study.toml").is_file():
+        return
+    found = sorted(path.name for path in folder.glob("*.toml") if _is_study(path))
+    there = f"there is no study file in it; name one, such as {_EXAMPLE}"
+    if found:
+        more = f" and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
+        there = f"name one of its study files: {', '.join(map(shown, found[:_MOST_NAMED]))}{more}"
+    message = f"{origin} is a folder, and not the folder of a study: {there}"
+    raise StudyError(message)
+
+
+def _is_study(path: Path) -> bool:
+    try:
+        return "scenario" in tomllib.loads(read_text(path))
+    except (OSError, ValueError):
+        return False
 
 
 def subject(text: str) -> dict[str, Any]:

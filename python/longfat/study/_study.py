@@ -287,6 +287,7 @@ class Opened:
         _refuse_other(self.folder)
         is_file = not isinstance(source, Mapping) and "\n" not in str(source)
         self.runs: Runs = Runs(self.file, base, code=code, kept=base / FILES if is_file else None)
+        self._parts = Parts(self.folder, self.file.series)
 
     @property
     def replaces_another(self) -> bool:
@@ -305,9 +306,8 @@ class Opened:
         batch = self.runs.batch(self.runs.most_seeds())
         finished = np.zeros(len(batch), dtype=bool)
         if (self.folder / PARTS).is_dir():
-            parts = Parts(self.folder, self.file.series)
-            parts.refresh()
-            finished = parts.finished(batch.ids)
+            self._parts.refresh()
+            finished = self._parts.finished(batch.ids)
         return self.runs.forecast(batch, finished)
 
     def run(
@@ -336,7 +336,7 @@ class Opened:
 
             check_address(dask)
         mark = self._write_file()
-        parts = Parts(self.folder, self.file.series)
+        parts = self._parts
         claims = Claims(self.folder)
         try:
             parts.sweep()
@@ -365,11 +365,15 @@ class Opened:
         """The study, if none of its runs is finished: then there is nothing to put together, or to write."""
         batch = self.runs.batch(self.runs.first_counts())
         if (self.folder / PARTS).is_dir():
-            parts = Parts(self.folder, self.file.series)
-            parts.refresh()
-            if parts.holds_any(batch.ids):
+            self._parts.refresh()
+            if self._parts.holds_any(batch.ids):
                 return None
-        return Study(self.folder, len(batch), 0, 0, len(batch), file=self.file)
+        return Study(self.folder, len(batch), 0, 0, len(batch), self.broken, file=self.file)
+
+    @property
+    def broken(self) -> int:
+        """How many files were found broken so far, and taken away."""
+        return self._parts.broken
 
     def _work_off(
         self,
