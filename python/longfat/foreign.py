@@ -14,6 +14,7 @@ from longfat._longfat import LONGEST_TEXT
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import BinaryIO
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but for tab and line feed
@@ -37,7 +38,17 @@ def read_text(path: Path, most: int = LONGEST_TEXT) -> str:
         OSError: It cannot be read.
     """
     with path.open("rb") as file:
-        content = file.read(most + 1)
+        return text_of(file, most)
+
+
+def text_of(file: BinaryIO, most: int = LONGEST_TEXT) -> str:
+    """What `read_text` does, of a file that is open.
+
+    Raises:
+        ValueError: It is longer than that, or no UTF-8 text; the message does not name it.
+        OSError: It cannot be read.
+    """
+    content = file.read(most + 1)
     if len(content) > most:
         message = f"it is longer than {most // 10**6} MB"
         raise ValueError(message)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex
+from typing import Any, ClassVar, Literal, SupportsIndex
 
 import msgspec
 
@@ -25,6 +25,15 @@ else:
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A path, the text of a scenario file (recognised by its line breaks), or its contents as a dictionary."""
+
+
+class Piped(msgspec.Struct, frozen=True):
+    """What came through the standard input: the files that it names are in the working folder, or below."""
+
+    text: str
+    origin: ClassVar[str] = "standard input"
+    name: ClassVar[str] = "stdin"
+
 
 Changes = Mapping[str, Any] | Sequence[str]
 """Fields to set: `{"link.bottleneck.rate": "1 Gbit/s"}` or `["link.bottleneck.rate=1 Gbit/s"]`."""
@@ -54,13 +63,13 @@ _PROFILE = re.compile(
 
 
 def read(
-    source: Source, *, seed: int | None = None, changes: Changes = (), code: Code = NOTHING
+    source: Source | Piped, *, seed: int | None = None, changes: Changes = (), code: Code = NOTHING
 ) -> tuple[Scenario, str]:
     """Reads and checks a scenario.
 
     Args:
         source: A path, the text of a scenario file, or its content as a dictionary. Only a file can name
-            traces and lists of flows, in its own folder.
+            traces and lists of flows, in its own folder, and what was piped, in the working folder.
         seed: Replaces the seed of the scenario, from 0 up.
         changes: Fields to set before the check.
         code: What it may use beyond longfat.
@@ -86,7 +95,9 @@ class Template:
         code: What it may use beyond longfat.
     """
 
-    def __init__(self, source: Source, code: Code = NOTHING, *, folder: Path | None = None) -> None:
+    def __init__(
+        self, source: Source | Piped, code: Code = NOTHING, *, folder: Path | None = None
+    ) -> None:
         """Loads a scenario from anywhere; nothing is checked yet.
 
         Args:
@@ -206,8 +217,10 @@ def check_seed(seed: SupportsIndex) -> int:
     return number
 
 
-def _load(source: Source) -> tuple[str, str, str, Path | None]:
+def _load(source: Source | Piped) -> tuple[str, str, str, Path | None]:
     """The text, what stands for its file in messages, its short name, and the folder of its traces."""
+    if isinstance(source, Piped):
+        return source.text, source.origin, source.name, Path()
     if isinstance(source, Mapping):
         import tomli_w
 

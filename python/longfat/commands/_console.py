@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from longfat._longfat import Scenario
     from longfat.results._saved_folder import SavedFolder
+    from longfat.scenario import Piped
 
 _WIDE = 160
 """The width of a table written to a file or a pipe, where nothing should be cut."""
@@ -248,6 +249,31 @@ def refuse_missing(file: Path, examples: str = "scenarios") -> None:
     raise click.UsageError(message)
 
 
+def given(file: Path, examples: str = "scenarios") -> Path | Piped:
+    """The file that is asked for, which is there; for `-` what comes through the standard input.
+
+    Raises:
+        UsageError: There is no such file, or nothing that could be one.
+    """
+    from longfat._longfat import LONGEST_FILE
+    from longfat.foreign import text_of
+    from longfat.scenario import Piped
+
+    if file != _STDIN:
+        refuse_missing(file, examples)
+        return file
+    try:
+        text = "" if sys.stdin is None else text_of(sys.stdin.buffer, LONGEST_FILE)
+    except ValueError as error:
+        message = f"what comes through the standard input is no file that longfat reads: {error}."
+        raise click.UsageError(message) from error
+    if not text.strip():
+        message = "- reads the standard input, and nothing came: pipe a file into it, or name one."
+        raise click.UsageError(message)
+    return Piped(text)
+
+
+_STDIN = Path("-")
 _MOST_NAMED = 12
 
 

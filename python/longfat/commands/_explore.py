@@ -23,20 +23,21 @@ def explore_command(
 ) -> None:
     """Open the playground: change a scenario, and see at once what becomes of it.
 
-    It begins with the scenario in FILE, or with two side by side. The page is for this machine only, and what
-    it simulates runs natively; Ctrl-C ends it, and so does closing the page.
+    It begins with the scenario in FILE, or with two side by side; - is the standard input. The page is for
+    this machine only, and what it simulates runs natively; Ctrl-C ends it, and so does closing the page.
     """
-    from longfat.commands._console import refuse_missing
-    from longfat.foreign import read_text
+    from longfat.commands._console import given
     from longfat.playground import serve, write
+    from longfat.scenario import Template
 
     most = 2
     if len(files) > most:
         message = f"the playground shows one scenario or two, not {len(files)}."
         raise click.UsageError(message)
-    for file in files:
-        refuse_missing(file)
-    texts = [read_text(file) for file in files]
+    if files.count(Path("-")) > 1:
+        message = "the standard input holds one scenario: name a file for the other."
+        raise click.UsageError(message)
+    texts = [Template(given(file)).text for file in files]
     if save is not None:
         made = write(save, texts)
         click.echo(f"page in {made}: open it in a browser")

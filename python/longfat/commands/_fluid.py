@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.commands._console import console, draws, refuse_missing, show
+from longfat.commands._console import console, draws, given, show
 from longfat.commands._options import command, of_scenario
 from longfat.tables import TextTable
 
@@ -71,16 +71,15 @@ def fluid_command(
 ) -> None:
     """Solve the differential equations of the scenario in FILE and write a folder with the result.
 
-    Reads the same files as `longfat run`. With --equilibrium or --stability nothing is integrated and no folder
-    is written, unless --plot, --with-packets or --out asks for it.
+    Reads the same files as `longfat run`, and - as it does. With --equilibrium or --stability nothing is
+    integrated and no folder is written, unless --plot, --with-packets or --out asks for it.
     """
     from longfat.own import Code
     from longfat.results._fluid import default_folder, solve
     from longfat.results._folder import FLUID, ResultFolder
     from longfat.scenario import read
 
-    refuse_missing(file)
-    scenario, name = read(file, seed=seed, changes=changes, code=Code(allowed=allow_code))
+    scenario, name = read(given(file), seed=seed, changes=changes, code=Code(allowed=allow_code))
     pictures = plot or with_packets
     integrate = pictures or out is not None or not (equilibrium or stability)
     default = default_folder(name, model, price, delay=not no_delay, settings=changes)

@@ -75,7 +75,7 @@ def up_command(
     capture_bytes: int | None,
     normal_priority: bool,
 ) -> int:
-    """Make the link: from options, or from the only link of a scenario FILE.
+    """Make the link: from options, or from the only link of a scenario FILE; - is the standard input.
 
     The two ends are the network namespaces longfat-a and longfat-b. A scenario can also say how the directions
     differ, and how rate, delay and loss change in time.
@@ -85,6 +85,7 @@ def up_command(
     sudo longfat link up scenarios/first.toml
     sudo longfat link up --rate 50Mbit/s --rtt 40ms --capture packets.pcapng
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
+    from longfat.commands._console import given as given_file
     from longfat.scenario import read
     from longfat.study._setup import Setup
 
@@ -94,7 +95,7 @@ def up_command(
         if rate or rtt or given:
             message = "the link comes from a scenario or from options, not from both"
             raise click.UsageError(message)
-        scenario, _ = read(file)
+        scenario, _ = read(given_file(file))
     elif rate and rtt:
         scenario = Setup(rate, rtt, **given).scenario("reno")  # type: ignore[arg-type]
     else:

@@ -58,8 +58,9 @@ def run_command(
 
     The folder holds the resolved scenario, the averages, the tables as Parquet files, and pictures on
     request, and traces for other tools. An earlier run there is replaced whole; anything else is left alone.
+    FILE may be -, the standard input: files that the scenario names are then looked for in the working folder.
     """
-    from longfat.commands._console import draws, progress, refuse_missing
+    from longfat.commands._console import draws, given, progress
     from longfat.own import Code
     from longfat.results._folder import RUN, ResultFolder
     from longfat.results._run import Run, default_folder
@@ -68,13 +69,12 @@ def run_command(
     from longfat.results._transfers import TransferFile
     from longfat.scenario import read
 
-    refuse_missing(file)
     if (at or trace_packets) and not (pcap or qlog):
         message = (
             "--at and --trace-packets say what to trace: ask for a trace with --pcap or --qlog"
         )
         raise click.UsageError(message)
-    scenario, name = read(file, seed=seed, changes=changes, code=Code(allowed=allow_code))
+    scenario, name = read(given(file), seed=seed, changes=changes, code=Code(allowed=allow_code))
     target = default_folder(name, scenario.seed, changes) if out is None else out
     if not quiet and (told := warning([scenario])):
         click.echo(told, file=sys.stderr)

@@ -13,6 +13,7 @@ from longfat.commands._options import workers as of_workers
 from longfat.scenario import MOST_SEEDS
 
 if TYPE_CHECKING:
+    from longfat.scenario import Piped
     from longfat.study._runs import Forecast
     from longfat.study._study import Opened, Study
     from longfat.study._work import Progress
@@ -77,7 +78,7 @@ def study_command(
 
     The folder holds a row for each run (rows.parquet), means with 95 % confidence intervals (table.csv) and
     pictures. What is finished is never run again: after Ctrl-C, or worse, the same command goes on where it
-    stopped.
+    stopped. FILE may be -, the standard input: paths in it then go from the working folder.
 
     \b
     longfat study studies/controllers.toml --dry-run
@@ -87,8 +88,8 @@ def study_command(
     from longfat.study._study import Opened
 
     _refuse_together(workers=workers, dask=dask, shard=shard, merge=merge)
-    file, out = _place(file, out)
-    opened = Opened(file, out=out, seeds=seeds, code=Code(allowed=allow_code))
+    source, out = _place(file, out)
+    opened = Opened(source, out=out, seeds=seeds, code=Code(allowed=allow_code))
     if dry_run:
         _tell_forecast(opened.forecast(), workers, as_json=as_json)
         _complain_broken(opened.broken, opened.folder)
@@ -119,9 +120,9 @@ def study_command(
         click.get_current_context().exit(1)
 
 
-def _place(file: Path | None, out: Path | None) -> tuple[Path, Path | None]:
+def _place(file: Path | None, out: Path | None) -> tuple[Path | Piped, Path | None]:
     """The study file and the folder: the folder of a study stands for the file in it."""
-    from longfat.commands._console import refuse_missing
+    from longfat.commands._console import given
 
     if file is None:
         if out is None or not (out / "study.toml").is_file():
@@ -129,8 +130,8 @@ def _place(file: Path | None, out: Path | None) -> tuple[Path, Path | None]:
             raise click.UsageError(message)
         return out, out
     if not file.is_dir():
-        refuse_missing(file, "studies")
-    elif out is None and (file / "study.toml").is_file():
+        return given(file, "studies"), out
+    if out is None and (file / "study.toml").is_file():
         out = file
     return file, out
 

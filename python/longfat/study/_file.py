@@ -17,7 +17,7 @@ import msgspec
 from longfat.errors import StudyError
 from longfat.foreign import read_text, shown
 from longfat.own._code import located_all
-from longfat.scenario import Source, check_seed, plain_value
+from longfat.scenario import Piped, Source, check_seed, plain_value
 from longfat.study._design import MOST_POINTS, Axis, Design, Range, axes_of, read_expression
 from longfat.study._points import seeds_of
 from longfat.study._values import between
@@ -227,7 +227,7 @@ class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
         )
 
 
-def read_study(source: Source, *, seeds: int | None = None) -> tuple[StudyFile, Path, str]:
+def read_study(source: Source | Piped, *, seeds: int | None = None) -> tuple[StudyFile, Path, str]:
     """Reads a study.
 
     Args:
@@ -263,7 +263,9 @@ def read_study(source: Source, *, seeds: int | None = None) -> tuple[StudyFile, 
     return study, folder, name
 
 
-def _load(source: Source) -> tuple[dict[str, Any], str, Path, str]:
+def _load(source: Source | Piped) -> tuple[dict[str, Any], str, Path, str]:
+    if isinstance(source, Piped):
+        return _parsed(source.text, source.origin), source.origin, Path(), source.name
     if isinstance(source, Mapping):
         try:
             return plain_value(source), "the study", Path(), "study"

@@ -16,6 +16,7 @@ from longfat.errors import StudyError
 from longfat.foreign import read_text
 from longfat.own import NOTHING, Brought, Code
 from longfat.results._folder import checksum, write_whole
+from longfat.scenario import Piped, Source
 from longfat.study._chunk import FILE
 from longfat.study._file import Plot, StudyFile, Until, read_study, subject, suggestion
 from longfat.study._parts import PARTS, Claims, Parts
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from longfat.scenario import Source
     from longfat.study._engines import Engine
     from longfat.study._runs import Batch, Forecast, Runs
     from longfat.study._work import StudyProgress, Work
@@ -266,7 +266,7 @@ class Opened:
 
     def __init__(
         self,
-        source: Source,
+        source: Source | Piped,
         *,
         out: str | os.PathLike[str] | None = None,
         seeds: int | None = None,
@@ -285,7 +285,7 @@ class Opened:
         self.name = name
         self.folder = Path("runs") / f"study-{name}" if out is None else Path(out)
         _refuse_other(self.folder)
-        is_file = not isinstance(source, Mapping) and "\n" not in str(source)
+        is_file = not isinstance(source, (Mapping, Piped)) and "\n" not in str(source)
         self.runs: Runs = Runs(self.file, base, code=code, kept=base / FILES if is_file else None)
         self._parts = Parts(self.folder, self.file.series)
 
