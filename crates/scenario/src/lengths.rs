@@ -86,6 +86,10 @@ fn read(field: Field<'_>) -> Result<Length, Problem> {
     let (number, unit) = split(text);
     let counted = |make: fn(f64) -> Length| match plain_number(number) {
         Some(number) => Ok(make(number)),
+        None if number.starts_with('-') => Err(field.problem(format!(
+            "`{}` is not a length that can be used: it must not be negative",
+            quoted(text)
+        ))),
         None => Err(field.problem(format!("`{}` is not a number", quoted(number)))),
     };
     match unit {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longfat_queue::{Capacity, Discipline, LengthUnit, Site};
-use longfat_units::parameter::{Given, Kind};
+use longfat_units::parameter::{Given, Kind, shortest};
 use longfat_units::{Bytes, Rate, Span};
 
 use crate::anti_ecn::{self, anti_ecn};
@@ -17,7 +17,7 @@ use crate::keys;
 use crate::lengths::{Length, Ruler, buffer};
 use crate::trace::{Followed, Trace, TraceFiles};
 use crate::tree::{KeyValue, Node, TomlTable, Value};
-use crate::value::{name, number, rate, wait};
+use crate::value::{name, number, plain_number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
 
 const KEYS: &[&str] = &keys::names(&keys::LINK);
@@ -318,8 +318,18 @@ impl DirectionDraft {
 
 /// The probability that a packet is corrupted.
 fn loss(field: Field<'_>) -> Result<f64, Problem> {
-    number(field, 0.0, MOST_LOSS)
-        .map_err(|_| field.wrong("a probability: a number of at least 0 and below 1"))
+    number(field, 0.0, MOST_LOSS).map_err(|_| {
+        field.wrong("a probability: a number of at least 0 and below 1").maybe_help(as_share(field))
+    })
+}
+
+/// A probability that is a text, such as `"0.01 %"`, as the number that it probably stands for.
+fn as_share(field: Field<'_>) -> Option<String> {
+    let text = field.node.text()?.trim();
+    let (number, percent) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
+    let share = plain_number(number.trim())? / if percent { 100.0 } else { 1.0 };
+    let share: f64 = format!("{share:.14e}").parse().ok()?; // a hundredth has digits that nobody wrote
+    (share <= MOST_LOSS).then(|| format!("write {} = {}", field.name, shortest(share)))
 }
 
 /// The unit that the `mode` of a discipline asks for, if it has one.

@@ -1,6 +1,6 @@
 //! Overrides: `--set link.bottleneck.rate="1 Gbit/s"` changes one value of the file that was read.
 
-use crate::error::{Place, Problem, did_you_mean, quoted};
+use crate::error::{Place, Problem, did_you_mean, listed, quoted};
 use crate::tree::{KeyValue, Node, TomlTable, Value, parse_value};
 
 const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
@@ -155,7 +155,8 @@ impl Walk {
         let at = table.0.iter().position(|entry| entry.name == part.name);
         // A new link would lack its rate and its delay: a name that does not exist is a mistake.
         if at.is_none() && self.path == "link" {
-            let help = did_you_mean(part.name, table.names());
+            let help = did_you_mean(part.name, table.names())
+                .or_else(|| Some(format!("the links are: {}", listed(table.names()))));
             let reason = format!("there is no link called `{}`", quoted(part.name));
             return Err(Problem::new(part.place, reason).maybe_help(help));
         }
@@ -226,7 +227,10 @@ impl Walk {
         } else {
             format!("there is no {} called `{}`", self.path, quoted(part.name))
         };
-        let help = did_you_mean(part.name, names);
+        let help = did_you_mean(part.name, names).or_else(|| {
+            let names: Vec<&str> = list.iter().filter_map(name_of).collect();
+            (!names.is_empty()).then(|| format!("their names are: {}", listed(names.into_iter())))
+        });
         Err(Problem::new(part.place, reason).maybe_help(help))
     }
 }

@@ -234,6 +234,24 @@ error: there is no flow called `forwrad`
   |
   = help: did you mean `forward`?",
     );
+    // Nothing is near: all there is.
+    for (text, help) in [
+        ("link.x.rate=1 Gbit/s", "the links are: bottleneck"),
+        ("flow.9.count=4", "their names are: forward"),
+        (
+            "link.bottleneck.buffer=-1 bdp",
+            "`-1 bdp` is not a length that can be used: it must not be negative",
+        ),
+        ("link.bottleneck.rate=10G", "write \"10 Gbit/s\""),
+        ("link.bottleneck.loss=0.01 %", "write loss = 0.0001"),
+        ("link.bottleneck.loss=1e-7%", "write loss = 1e-9"),
+    ] {
+        let message = refusal(&[text]);
+        assert!(message.contains(help), "{message}");
+    }
+    for text in ["link.bottleneck.loss=101 %", "link.bottleneck.loss=x%"] {
+        assert!(!refusal(&[text]).contains("write loss"), "{text}");
+    }
     shown(
         "link.bottleneck.rate=fast",
         r#"

@@ -207,10 +207,9 @@ impl Dimension {
         }
         let mut units = self.units.iter().chain(self.also);
         let Some(unit) = units.find(|unit| unit.text == name) else {
-            let nearest = self.units.iter().find(|unit| unit.text.eq_ignore_ascii_case(name));
             return Err(Self::refuse(
                 format!("`{name}` is not a unit of {}: use one of {}", &what[2..], self.known()),
-                nearest.map(|unit| format!("{number} {}", unit.text)),
+                self.meant(number, name),
             ));
         };
         match scaled(number, unit.base) {
@@ -220,6 +219,48 @@ impl Dimension {
                 None,
             )),
             None => Err(Self::refuse(format!("`{number}` is not a number"), None)),
+        }
+    }
+
+    /// What was probably meant with a unit as other programs write it: iperf3 `10G`, tc `10gbit`, others `10 Gb/s`.
+    fn meant(&self, number: &str, name: &str) -> Option<String> {
+        let plain = name.to_ascii_lowercase();
+        let plain = plain.strip_suffix("ec").or(plain.strip_suffix("ecs")).unwrap_or(&plain);
+        let (prefix, rest) = match plain.chars().next()? {
+            'k' => ("k", &plain[1..]),
+            'm' => ("M", &plain[1..]),
+            'g' => ("G", &plain[1..]),
+            't' => ("T", &plain[1..]),
+            _ => ("", plain),
+        };
+        // A capital B stands for bytes, of eight bits each.
+        if self.what == "a rate" && name.contains('B') {
+            let bits = 8.0 * ungrouped(number)?.parse::<f64>().ok()?;
+            return matches!(rest, "b/s" | "bps").then(|| format!("{bits} {prefix}bit/s"));
+        }
+        let mut units = self.units.iter().chain(self.also);
+        if let Some(unit) = units.find(|unit| unit.text.eq_ignore_ascii_case(name)) {
+            return Some(format!("{number} {}", unit.text));
+        }
+        match (self.what, rest) {
+            ("a rate", "bit" | "bits" | "bits/s" | "bit/s" | "b/s" | "bps") => {
+                Some(format!("{number} {prefix}bit/s"))
+            }
+            ("a rate", "") => Some(format!("{number} {prefix}bit/s")),
+            ("a size", "" | "byte" | "bytes") => Some(format!("{number} {prefix}B")),
+            ("a time", _) => {
+                let unit = match plain {
+                    "s" | "second" | "seconds" => "s",
+                    "ms" | "millisecond" | "milliseconds" => "ms",
+                    "us" | "microsecond" | "microseconds" => "us",
+                    "ns" | "nanosecond" | "nanoseconds" => "ns",
+                    "m" | "mins" | "minute" | "minutes" => "min",
+                    "hour" | "hours" => "h",
+                    _ => return None,
+                };
+                Some(format!("{number} {unit}"))
+            }
+            _ => None,
         }
     }
 
@@ -287,6 +328,46 @@ mod tests {
         assert_eq!(error.suggestion.as_deref(), Some("80 ms"));
         let error = "10 gbit/s".parse::<Rate>().expect_err("wrong case");
         assert_eq!(error.suggestion.as_deref(), Some("10 Gbit/s"));
+    }
+
+    /// iperf3, tc and ns-3 write rates as these do; a capital B stands for bytes.
+    #[test]
+    fn what_other_programs_write_is_refused_with_a_suggestion() {
+        for (text, suggested) in [
+            ("10G", "10 Gbit/s"),
+            ("2.5m", "2.5 Mbit/s"),
+            ("10gbit", "10 Gbit/s"),
+            ("100 Mb/s", "100 Mbit/s"),
+            ("100 mbits/sec", "100 Mbit/s"),
+            ("10 gbps", "10 Gbps"),
+            ("9600bps", "9600 bit/s"),
+            ("1.25 GB/s", "10 Gbit/s"),
+            ("12.5 MBps", "100 Mbit/s"),
+        ] {
+            let error = text.parse::<Rate>().expect_err(text);
+            assert_eq!(error.suggestion.as_deref(), Some(suggested), "{text}");
+            assert!(suggested.parse::<Rate>().is_ok(), "{suggested}");
+        }
+        for (text, suggested) in [
+            ("10 msec", "10 ms"),
+            ("3 secs", "3 s"),
+            ("2 seconds", "2 s"),
+            ("5usec", "5 us"),
+            ("2 m", "2 min"),
+            ("10 MS", "10 ms"),
+        ] {
+            let error = text.parse::<Span>().expect_err(text);
+            assert_eq!(error.suggestion.as_deref(), Some(suggested), "{text}");
+            assert!(suggested.parse::<Span>().is_ok(), "{suggested}");
+        }
+        for (text, suggested) in [("1500 bytes", "1500 B"), ("10M", "10 MB"), ("64kib", "64 KiB")] {
+            let error = text.parse::<Bytes>().expect_err(text);
+            assert_eq!(error.suggestion.as_deref(), Some(suggested), "{text}");
+            assert!(suggested.parse::<Bytes>().is_ok(), "{suggested}");
+        }
+        for text in ["10 ms", "10 fortnights", "10 é", "1 x"] {
+            assert_eq!(text.parse::<Rate>().expect_err(text).suggestion, None, "{text}");
+        }
     }
 
     #[test]
