@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import small_study
+from longfat.errors import StudyError
+from longfat.study import study
 from longfat.study._parts import PARTS
 from small_study import FILE
 from support import SMALL
@@ -70,3 +73,15 @@ def test_a_scenario_is_no_study(small: Path, longfat: Command) -> None:
     refused = longfat("study", small)
     assert refused.returncode == 2
     assert refused.stderr == f"error: {small} is a scenario, not a study: `longfat run` runs it\n"
+
+
+def test_a_number_may_be_meant_by_a_part_of_its_name(small: Path) -> None:
+    found = study(small_study.vary(vary={small_study.RATE: ["5 Mbit/s"]}))
+    with pytest.raises(StudyError, match=r"did you mean `flows\.forward\.goodput_bit_s`\?"):
+        found.table("goodput")
+    with pytest.raises(
+        StudyError, match=r"did you mean `links\S+, `\S+, `\S+, `\S+, or one of \d more\?"
+    ):
+        found.table("drop")
+    with pytest.raises(StudyError, match=r"there are links\S+, .* and \d+ more$"):
+        found.table("zebra")

@@ -34,7 +34,7 @@ ENGINE = "engine"
 ENGINES = ("packets", "fluid")
 _GROUP = re.compile(r"(link|flow|traffic)(\.[^.]+)?|link\.[^.]+\.reverse")
 _EXAMPLE = "studies/controllers.toml"
-_MOST_NAMED = 12
+_MOST_NAMED, _MOST_MEANT = 12, 4
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
@@ -390,11 +390,21 @@ def _check_seeds(study: StudyFile) -> None:
 
 
 def suggestion(given: str, known: Sequence[str]) -> str:
-    """What a misspelt key or number was probably meant to be, or what there is."""
-    near = get_close_matches(given, known, n=1)
-    if near:
+    """What a misspelt or shortened key or number was probably meant to be, or what there is.
+
+    >>> suggestion("goodput", ["links.b.forward.utilisation", "flows.a.goodput_bit_s"])
+    'did you mean `flows.a.goodput_bit_s`?'
+    """
+    if near := get_close_matches(given, known, n=1):
         return f"did you mean `{near[0]}`?"
-    return f"there are {', '.join(known)}" if known else "nothing does"
+    if parts := [name for name in known if given and given in name]:
+        listed = [f"`{name}`" for name in parts[:_MOST_MEANT]]
+        more = f", or one of {len(parts) - len(listed):,} more" if len(parts) > len(listed) else ""
+        return f"did you mean {', '.join(listed)}{more}?"
+    if not known:
+        return "nothing does"
+    more = f" and {len(known) - _MOST_NAMED:,} more" if len(known) > _MOST_NAMED else ""
+    return f"there are {', '.join(known[:_MOST_NAMED])}{more}"
 
 
 def flat(table: Mapping[str, Any]) -> dict[str, Any]:
