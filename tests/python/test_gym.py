@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import errno
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -614,6 +616,28 @@ def test_a_policy_is_an_ordinary_controller(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="is now another one"):
         package.run(tmp_path / "results/scenario.toml")
     assert outcome(package.run(scenario)) != outcome(named)
+
+
+def test_a_policy_is_saved_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "trained.json"
+    policy().save(place)
+    before = place.read_bytes()
+
+    write_text = type(place).write_text
+
+    def onto_a_full_disk(path: Path, text: str, encoding: str) -> int:
+        if path.name != place.name:
+            return write_text(path, text, encoding)
+        path.write_bytes(text[: len(text) // 2].encode())
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("pathlib.Path.write_text", onto_a_full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        policy(interval=2.0).save(place)
+    assert place.read_bytes() == before
+    assert not list(tmp_path.glob(".longfat*"))
 
 
 def test_no_code_has_to_be_allowed_for_a_policy(tmp_path: Path, longfat: Command) -> None:

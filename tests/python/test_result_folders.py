@@ -414,3 +414,23 @@ def test_a_signal_right_after_a_folder_was_made_leaves_none(
     with pytest.raises(KeyboardInterrupt), ResultFolder("outer/inner/result", RUN):
         pass
     assert not list(own_folder.iterdir())
+
+
+def test_what_is_no_file_is_not_replaced(small: Path, longfat: Command) -> None:
+    """A rename would put a file in place of /dev/stdout, for whoever may write there."""
+    assert longfat("run", small, "--quiet", "--out", "run").returncode == 0
+    pipe, link = Path("pipe.html"), Path("null.svg")
+    os.mkfifo(pipe)
+    link.symlink_to(os.devnull)
+    for arguments in (
+        ["schema", "scenario", "--out", pipe],
+        ["schema", "study", "--out", link],
+        ["explain", "run", "--plot", link],
+        ["report", "run", "--out", pipe],
+    ):
+        refused = longfat(*arguments)
+        assert refused.returncode == 2
+        assert "exists" in refused.stderr
+        assert "no file" in refused.stderr
+    assert pipe.is_fifo()
+    assert link.is_symlink()

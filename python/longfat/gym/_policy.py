@@ -190,12 +190,14 @@ class Policy:
         return json.dumps(self._table, indent=1, allow_nan=False) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes its file.
+        """Writes its file, whole or not at all: a policy that was there is never lost half-way.
 
         Raises:
             OSError: It cannot be written.
         """
-        Path(path).write_text(self.text, "utf-8")
+        from longfat.results._folder import write_whole
+
+        write_whole(Path(path), lambda made: made.write_text(self.text, "utf-8"))
 
     def decide(self, observations: NDArray[np.float32] | Sequence[float]) -> NDArray[np.float64]:
         """The actions for one observation or for many, with an axis for the action at the end.

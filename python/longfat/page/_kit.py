@@ -82,6 +82,9 @@ def write(path: Path, text: str) -> Path:
     if path.is_dir():
         message = f"{place} is a folder: name the file of the page, such as report.html"
         raise ResultError(message)
+    if path.exists() and not path.is_file():
+        message = f"{place} exists and is no file, so it was not replaced: choose another name"
+        raise ResultError(message)
     if path.exists():
         with path.open("rb") as file:
             ours = MARK in file.read(_MARK_WITHIN)

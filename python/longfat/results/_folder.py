@@ -195,8 +195,10 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Writes a file beside its place, under the same name, then moves it there: whole or not at all.
 
     Raises:
-        OSError: It cannot be written; what was there remains.
+        OSError: It cannot be written; what was there remains, and so does what is no file, such as /dev/stdout.
     """
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "exists, is no file, and was not replaced", str(path))
     try:
         with Workshop(path) as workshop:
             made = workshop.work / path.name
