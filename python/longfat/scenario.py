@@ -211,7 +211,7 @@ def check_seed(seed: SupportsIndex) -> int:
     except TypeError:
         number = -1
     if not 0 <= number <= LARGEST_SEED:
-        told = shown(str(seed))[:40]
+        told = shown(repr(seed))[:40]
         message = f"the seed is {told}, not a whole number from 0 to {LARGEST_SEED}"
         raise ScenarioError(message)
     return number

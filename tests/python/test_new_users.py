@@ -104,6 +104,28 @@ def test_what_is_no_seed_is_refused_everywhere(seed: Any) -> None:
             longfat.run(SMALL, set={"seed": seed})
 
 
+def test_the_seed_that_is_a_text_is_told_as_one() -> None:
+    with pytest.raises(longfat.ScenarioError, match="the seed is '3', not a whole number"):
+        longfat.run(SMALL, seed="3")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"rate": 1e9}, '`rate` is a text with its unit, such as "1 Gbit/s", not 1000000000.0'),
+        ({"rtt": [0.1]}, '`rtt` is a text with its unit, such as "100 ms", not \\[0.1\\]'),
+        ({"buffer": 100}, '`buffer` is a text with its unit, such as "1 bdp", not 100'),
+        ({"duration": 5}, '`duration` is a text with its unit, such as "60 s", not 5'),
+        ({"warmup": 5}, '`warmup` is a text with its unit, such as "15 s", not 5'),
+        ({"packet": 1500}, '`packet` is a text with its unit, such as "1500 B", not 1500'),
+    ],
+)
+def test_a_comparison_wants_units(wrong: dict[str, Any], told: str) -> None:
+    asked = {"rate": "10 Mbit/s", "rtt": "20 ms", **wrong}
+    with pytest.raises(TypeError, match=told):
+        longfat.compare("reno", **asked)
+
+
 def folders() -> set[str]:
     return {path.name for path in Path("runs").iterdir()}
 

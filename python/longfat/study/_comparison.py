@@ -288,6 +288,7 @@ def compare(
 
     Raises:
         ScenarioError: A quantity, a controller or the queue is wrong; nothing has been run.
+        TypeError: A quantity is no text, such as a number without its unit.
         ValueError: A quantity is wrong, or there is nothing to compare.
     """
     setups = Setup.all(

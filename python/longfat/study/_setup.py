@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
 from longfat import _longfat
+from longfat.foreign import shown
 from longfat.own import NOTHING, Code, control_of
 from longfat.results._names import word
 from longfat.scenario import toml_value
@@ -35,6 +37,31 @@ _START_ROUND_TRIPS = 5
 RECOVERY = "rack"
 """How hosts of today find losses (RFC 8985), those of retransmissions too. Otherwise each of those costs a
 time-out, and a controller would be judged by its transport."""
+
+
+_EXAMPLES = {
+    "rate": "1 Gbit/s",
+    "rtt": "100 ms",
+    "buffer": "1 bdp",
+    "duration": "60 s",
+    "warmup": "15 s",
+    "packet": "1500 B",
+}
+
+
+def _texts(name: str, given: object) -> list[str]:
+    """A quantity, or several, as they are written.
+
+    Raises:
+        TypeError: It is something else, such as a number, which has no unit.
+    """
+    found = [given] if isinstance(given, str) else given
+    if isinstance(found, Iterable):
+        texts = list(found)
+        if all(isinstance(each, str) for each in texts):
+            return texts
+    message = f'`{name}` is a text with its unit, such as "{_EXAMPLES[name]}", not {shown(repr(given))[:80]}'
+    raise TypeError(message)
 
 
 @dataclass(frozen=True)
@@ -89,11 +116,15 @@ class Setup:
         """Every combination of rates, round trips and buffers; without a warm-up it is a quarter of the time.
 
         Raises:
+            TypeError: A quantity is no text.
             ValueError: The duration is no time.
         """
+        for name, value in (("duration", duration), ("warmup", warmup), ("packet", packet)):
+            if value is not None:
+                _texts(name, value)
         if warmup is None:
             warmup = _quarter(duration)
-        lists = [[each] if isinstance(each, str) else list(each) for each in (rate, rtt, buffer)]
+        lists = [_texts("rate", rate), _texts("rtt", rtt), _texts("buffer", buffer)]
         given = (queue, packet, loss, access, profile, recovery)
         return [
             cls(speed, trip, flows, duration, warmup, room, *given)
