@@ -126,6 +126,23 @@ def test_a_comparison_wants_units(wrong: dict[str, Any], told: str) -> None:
         longfat.compare("reno", **asked)
 
 
+@pytest.mark.parametrize("words", [["evaluate", "cubik"], ["attack", "cubik", "--goal", "queue"]])
+def test_what_nobody_has_written_has_no_lines(longfat: Command, words: list[str]) -> None:
+    refused = longfat(*words)
+    assert refused.returncode == 2
+    assert (
+        "there is no controller called `cubik`\n  --> a scenario that longfat made\n"
+        in refused.stderr
+    )
+    assert "did you mean `cubic`?" in refused.stderr
+
+
+def test_every_refusal_begins_alike(longfat: Command) -> None:
+    Path("binary.toml").write_bytes(b"\xff")
+    told = "error: binary.toml is not a scenario file: byte 0 is not UTF-8 text\n"
+    assert longfat("run", "binary.toml").stderr == told
+
+
 def folders() -> set[str]:
     return {path.name for path in Path("runs").iterdir()}
 

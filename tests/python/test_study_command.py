@@ -54,7 +54,7 @@ def test_the_studies_in_a_folder_are_named(file: Path, longfat: Command) -> None
     refused = longfat("study", folder)
     assert refused.returncode == 2
     assert (
-        "studies is a folder, and not the folder of a study: there is no study file in it"
+        "studies is a folder, and not the folder of a study: there is none in it either"
         in refused.stderr
     )
     for name in ("buffers", "paths"):
@@ -63,7 +63,7 @@ def test_the_studies_in_a_folder_are_named(file: Path, longfat: Command) -> None
     (folder / "broken.toml").write_text("[[", "utf-8")
     refused = longfat("study", folder)
     assert refused.returncode == 2
-    assert "name one of its study files: buffers.toml, paths.toml\n" in refused.stderr
+    assert "name one in it: buffers.toml, paths.toml\n" in refused.stderr
     assert not Path("runs").exists()
     refused = longfat("study", "bufers.toml")
     assert "there is no file bufers.toml. Did you mean studies/buffers.toml?" in refused.stderr
@@ -85,3 +85,15 @@ def test_a_number_may_be_meant_by_a_part_of_its_name(small: Path) -> None:
         found.table("drop")
     with pytest.raises(StudyError, match=r"there are links\S+, .* and \d+ more$"):
         found.table("zebra")
+
+
+def test_folders_of_studies_are_told_as_such(file: Path, longfat: Command) -> None:
+    assert longfat("study", file, "--seeds", "1", "--quiet").returncode == 0
+    assert "name one in it: study-question" in longfat("study", "runs").stderr
+    place = Path("runs/study-question")
+    refused = longfat("explain", place)
+    assert refused.returncode == 2
+    assert (
+        refused.stderr
+        == f"error: {place} is a study, not a run: `longfat report` makes a page of it\n"
+    )

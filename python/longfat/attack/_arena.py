@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.attack._challenge import LINK, SUBJECT
 from longfat.errors import Cancelled, ScenarioError
-from longfat.scenario import Template, quantities
+from longfat.scenario import Template, made_here, quantities
 from longfat.study._runner import Job, Result, Simulator, usable_cores
 from longfat.study._threads import SimulationThreads
 
@@ -136,8 +136,8 @@ class Arena:
                 self._read(challenge, control, seed)
         except ScenarioError as error:
             message = (
-                f"{error}\n\nevery scenario of the search needs it: set flow.{SUBJECT}.KEY or link.{LINK}.KEY, "
-                "with `set` or --set"
+                f"{made_here(error)}\n\nevery scenario of the search needs it: "
+                f"set flow.{SUBJECT}.KEY or link.{LINK}.KEY, with `set` or --set"
             )
             raise ScenarioError(message) from error
 

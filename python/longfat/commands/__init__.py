@@ -206,7 +206,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     except tuple(_ENDINGS) as error:
         message, code = next(told for kind, told in _ENDINGS.items() if isinstance(error, kind))
         if message is not None:
-            _complain(_traceback(error) + message + _reason(error))
+            refusal = message + _reason(error)
+            if isinstance(error, ScenarioError) and not refusal.startswith("error"):
+                refusal = f"error: {refusal}"
+            _complain(_traceback(error) + refusal)
         _abandon_output()
     return code if isinstance(code, int) else DONE
 

@@ -13,7 +13,7 @@ from longfat.evaluate._pool import Pool, Use
 from longfat.evaluate.cells import GROUPS
 from longfat.evaluate.cells._cell import SCALES, Cell, Group, Scale, Scene, chosen
 from longfat.evaluate.cells._scenarios import dumbbell
-from longfat.scenario import MOST_SEEDS
+from longfat.scenario import MOST_SEEDS, made_here
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -208,7 +208,10 @@ def _probed(contender: Contender) -> str | None:
         ScenarioError: It is refused.
     """
     plain = dumbbell(contender.control, bit_s=100e6, rtt=0.05, duration_s=1.0)
-    return contender.digest(contender.read(plain))
+    try:
+        return contender.digest(contender.read(plain))
+    except ScenarioError as error:
+        raise made_here(error) from error
 
 
 def _refuse_twice(against: Sequence[Contender]) -> None:

@@ -178,6 +178,9 @@ def checked(folder: Path, kind: str) -> Manifest:
         message = f"{place} {what}: name a result folder, such as runs/first-1"
         raise ResultError(message)
     listed = manifest(folder)
+    if listed is None and (folder / "study.toml").is_file():
+        message = f"{place} is a study, not {kind}: `longfat report` makes a page of it"
+        raise ResultError(message)
     if listed is None:
         message = f"{place} is no result folder: {unlisted(folder)}; `longfat run` writes one"
         raise ResultError(message)

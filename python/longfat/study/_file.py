@@ -296,11 +296,12 @@ def _refuse_folder(folder: Path, origin: str) -> None:
     """
     if (folder / "study.toml").is_file():
         return
-    found = sorted(path.name for path in folder.glob("*.toml") if _is_study(path))
-    there = f"there is no study file in it; name one, such as {_EXAMPLE}"
+    files = [path.name for path in folder.glob("*.toml") if _is_study(path)]
+    found = sorted([*files, *(path.parent.name for path in folder.glob("*/study.toml"))])
+    there = f"there is none in it either; name one, such as {_EXAMPLE}"
     if found:
         more = f" and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
-        there = f"name one of its study files: {', '.join(map(shown, found[:_MOST_NAMED]))}{more}"
+        there = f"name one in it: {', '.join(map(shown, found[:_MOST_NAMED]))}{more}"
     message = f"{origin} is a folder, and not the folder of a study: {there}"
     raise StudyError(message)
 
