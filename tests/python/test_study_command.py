@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,3 +98,39 @@ def test_folders_of_studies_are_told_as_such(file: Path, longfat: Command) -> No
         refused.stderr
         == f"error: {place} is a study, not a run: `longfat report` makes a page of it\n"
     )
+
+
+def test_a_plot_from_python_is_what_was_asked_for(small: Path) -> None:
+    keys = {small_study.RATE: ["5 Mbit/s", "10 Mbit/s"], small_study.CONTROL: ["reno", "exp"]}
+    found = study(small_study.vary(vary=keys))
+    assert len(found.plot(panel=small_study.CONTROL).axes) == 2
+    assert len(found.plot(small_study.RATE, small_study.GOODPUT).axes) == 1
+    for wrong in ({"colour": "flow.forward.contrl"}, {"panel": "flow.forward.contrl"}):
+        with pytest.raises(
+            StudyError, match=f"does not vary: did you mean `{small_study.CONTROL}`"
+        ):
+            found.plot(small_study.RATE, small_study.GOODPUT, **wrong)
+    with pytest.raises(
+        StudyError, match=f"neither varies nor .*: did you mean `{small_study.RATE}`"
+    ):
+        found.plot("link.botleneck.rate", small_study.GOODPUT)
+
+
+def test_a_study_in_which_nothing_varies_has_no_picture_of_its_own(small: Path) -> None:
+    found = study(small_study.vary())
+    with pytest.raises(StudyError, match="since nothing varies: name `x` and `y`"):
+        found.plot()
+    assert found.plot(small_study.UTILISATION, small_study.GOODPUT).axes
+
+
+def test_seeds_of_one_scenario_have_intervals(small: Path, longfat: Command) -> None:
+    """The plainest question: how large is the goodput of my own network, over some seeds?"""
+    Path("plain.toml").write_text('scenario = "small.toml"\nseeds = 4\n', "utf-8")
+    done = longfat("study", "plain.toml")
+    assert done.returncode == 0, done.stderr
+    head, _, row, *_ = done.stdout.splitlines()
+    assert head.split() == ["forward.goodput_bit_s", "bottleneck.forward.utilisation", "seeds"]
+    assert re.fullmatch(r"\s*[\d.]+ ± [\d.]+ Mbit/s\s+[01]\.\d+ ± \S+\s+4\s*", row), row
+    one = longfat("study", "plain.toml", "--seeds", "1", "--out", "one")
+    names = "flows.forward.goodput_bit_s, links.bottleneck.forward.utilisation"
+    assert f"\n{names}: one value at 1 point, so no interval there\n" in one.stdout

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from longfat.study._file import Plot, StudyFile
 
 _MOST_NUMBERS = 6
+_PLAINEST = (".goodput_bit_s", ".forward.utilisation")
 
 _LEAST, _MOST = 1e-2, 1e6
 """Plain numbers below would show hardly more than zeros; those above have more digits than can be read."""
@@ -40,9 +41,12 @@ class Found(Protocol):
 
 
 def asked(found: Found) -> list[str]:
-    """The numbers that the study asks about, six at most."""
+    """The numbers that the study asks about, six at most; if it asks for none, goodputs and utilisations."""
     names = [plot.y for plot in found.plots] + [each.of for each in found.file.compare]
-    names = list(dict.fromkeys([*names, *found.file.derive]))[:_MOST_NUMBERS]
+    names = [*names, *found.file.derive] or [
+        name for ending in _PLAINEST for name in found.numbers if name.endswith(ending)
+    ]
+    names = list(dict.fromkeys(names))[:_MOST_NUMBERS]
     return [name for name in names if name in found.numbers]
 
 
@@ -90,18 +94,19 @@ def doubts(found: Found) -> list[str]:
 
     from longfat.study._differences import UNTOLD
 
-    lines = []
-    drawn = [plot.y for plot in found.plots if plot.y in found.numbers]
+    said: dict[str, list[str]] = {}
+    drawn = [plot.y for plot in found.plots if plot.y in found.numbers] or asked(found)
     for name in dict.fromkeys(drawn):
         table = found.table(name)
         single = int(((table[f"{name}_n"] < 2) & (table[f"{name}_n"] > 0)).sum())  # noqa: PLR2004
         if single:
-            lines.append(f"{name}: one value at {plural(single, 'point')}, so no interval there")
+            doubt = f"one value at {plural(single, 'point')}, so no interval there"
+            said.setdefault(doubt, []).append(name)
         same = table.filter((pl.col(f"{name}_half_width") == 0) & (pl.col(f"{name}_n") > 1))
         if len(same):
-            lines.append(
-                f"{name}: all seeds give the same at {plural(len(same), 'point')}, so ± 0 says nothing there"
-            )
+            doubt = f"all seeds give the same at {plural(len(same), 'point')}, so ± 0 says nothing there"
+            said.setdefault(doubt, []).append(name)
+    lines = [f"{', '.join(names)}: {doubt}" for doubt, names in said.items()]
     lines += [
         f"{name}: no finite number in some runs at {plural(points, 'point')}, so no mean there"
         for name in found.file.derive

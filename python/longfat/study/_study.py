@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from longfat import frames
 from longfat._fork import need_threads
@@ -192,8 +193,8 @@ class Study:
         Args:
             x: What varies along it; by default as in the file of the study, or the first key.
             y: The number; by default as in the file, or the first goodput.
-            colour: What has a colour for each value.
-            panel: What has a panel for each value.
+            colour: What has a colour for each value; by default as in the file, if `x` and `y` are.
+            panel: What has a panel for each value; likewise.
             path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
 
         Returns:
@@ -204,16 +205,32 @@ class Study:
         """
         from longfat import plot
 
-        (chosen, *_) = self.plots
-        if x is not None or y is not None:
-            chosen = Plot(x or chosen.x, y or chosen.y, colour, panel)
+        chosen = self._chosen(x, y, colour, panel)
         self._check(chosen.y)
-        if chosen.x not in self.keys:
-            self._check(chosen.x)
+        if chosen.x not in self.keys and chosen.x not in self.numbers:
+            known = [*self.keys, *self.numbers]
+            message = f"`{chosen.x}` neither varies nor is a number of runs: {suggestion(chosen.x, known)}"
+            raise StudyError(message)
+        for key in (chosen.colour, chosen.panel):
+            if key is not None and key not in self.keys:
+                message = f"a plot has `{key}`, which does not vary: {suggestion(key, self.keys)}"
+                raise StudyError(message)
         figure = plot.study(chosen, self.table(chosen.y), self.keys, self.spread(chosen))
         if path is not None:
             plot.save(figure, path)
         return figure
+
+    def _chosen(self, x: str | None, y: str | None, colour: str | None, panel: str | None) -> Plot:
+        """The picture that is asked for: what is left out is as in the file."""
+        plots = self.plots
+        if not plots and (x is None or y is None):
+            reason = "nothing varies" if self.numbers else "no run has a number"
+            message = f"there is no picture to draw by itself, since {reason}: name `x` and `y`"
+            raise StudyError(message)
+        if x is None and y is None:
+            first = plots[0]
+            return replace(first, colour=colour or first.colour, panel=panel or first.panel)
+        return Plot(x or plots[0].x, y or plots[0].y, colour, panel)
 
     def spread(self, chosen: Plot) -> pl.DataFrame | None:
         """The means of what a plot has along x, where that was measured and not set."""
