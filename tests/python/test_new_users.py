@@ -143,6 +143,33 @@ def test_every_refusal_begins_alike(longfat: Command) -> None:
     assert longfat("run", "binary.toml").stderr == told
 
 
+def test_what_is_handed_over_is_a_list() -> None:
+    class Mine(longfat.Controller):
+        pass
+
+    for ask in (
+        lambda **own: longfat.run(SMALL, **own),
+        lambda **own: longfat.fluid(SMALL, **own),
+        lambda **own: longfat.compare("reno", rate="10 Mbit/s", rtt="20 ms", **own),
+        lambda **own: longfat.study.study({"scenario": _tree()}, **own),
+    ):
+        for name, given in (("controllers", Mine), ("queues", "red")):
+            with pytest.raises(TypeError, match=rf"`{name}` is a list, such as `{name}=\[mine\]`"):
+                ask(**{name: given})
+
+
+def test_a_misspelt_name_in_a_file_is_suggested(longfat: Command) -> None:
+    Path("rules.py").write_text(
+        "import longfat\n\n\nclass Gentle(longfat.Controller):\n"
+        "    def on_feedback(self, feedback, path): ...\n"
+        "    def on_congestion(self, event, path): ...\n",
+        encoding="utf-8",
+    )
+    refused = longfat("check", "rules.py:Gentel")
+    assert refused.returncode == 2
+    assert "there is no `Gentel` in it: did you mean `Gentle`?" in refused.stderr
+
+
 def folders() -> set[str]:
     return {path.name for path in Path("runs").iterdir()}
 

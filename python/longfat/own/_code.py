@@ -8,8 +8,10 @@ import importlib.util
 import pickle
 import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
@@ -22,6 +24,8 @@ from longfat.own._digest import is_elsewhere
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
+
+    from typing_extensions import Self
 
 Form = Literal["python", "library", "policy"]
 Kind = Literal["controller", "queue"]
@@ -82,6 +86,21 @@ class Code:
     controllers: tuple[Brought, ...] = ()
     queues: tuple[Brought, ...] = ()
     allowed: bool = False
+
+    @classmethod
+    def of(cls, controllers: Any, queues: Any, allowed: object) -> Self:  # noqa: ANN401 - users give it
+        """What somebody hands over: two lists, which are easily forgotten to be lists.
+
+        Raises:
+            TypeError: One of them is none.
+        """
+        for name, given in (("controllers", controllers), ("queues", queues)):
+            if isinstance(given, (str, type)) or not isinstance(given, Iterable):
+                message = (
+                    f"`{name}` is a list, such as `{name}=[mine]`, not {shown(repr(given))[:80]}"
+                )
+                raise TypeError(message)
+        return cls(tuple(controllers), tuple(queues), bool(allowed))
 
     def handles(self) -> list[Own]:
         """The handles of what was handed over.
@@ -233,7 +252,9 @@ def _from_python(place: str, kind: Kind) -> Own:
     try:
         found = getattr(module, name)
     except AttributeError:
-        message = f"there is no `{name}` in it"
+        near = get_close_matches(name, [each for each in vars(module) if each[0] != "_"], n=1)
+        hint = f": did you mean `{shown(near[0])}`?" if near else ""
+        message = f"there is no `{name}` in it{hint}"
         raise ValueError(message) from None
     try:
         return handle(found, kind)

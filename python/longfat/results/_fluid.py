@@ -104,7 +104,7 @@ def fluid(
     """
     _refuse_unknown("model", model, MODELS)
     _refuse_unknown("price", price, PRICES)
-    code = Code(tuple(controllers), tuple(queues), allow_code)
+    code = Code.of(controllers, queues, allow_code)
     scenario, name = read(source, seed=seed, changes=set, code=code)
     return solve(
         scenario,

@@ -101,7 +101,7 @@ def run(
             "`at` and `trace_packets` say what to trace: ask for a trace with `pcap` or `qlog`"
         )
         raise TraceError(message)
-    code = Code(tuple(controllers), tuple(queues), allow_code)
+    code = Code.of(controllers, queues, allow_code)
     scenario, name = read(source, seed=seed, changes=set, code=code)
     traces = None
     if pcap or qlog:

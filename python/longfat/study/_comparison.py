@@ -304,7 +304,7 @@ def compare(
         access=access,
         profile=profile,
     )
-    code = Code(tuple(controllers), tuple(queues), allow_code)
+    code = Code.of(controllers, queues, allow_code)
     tables = SERIES if record else ()
     asked = [controls] if isinstance(controls, str) else list(controls)
     return compare_all(setups, asked, seeds=seeds, tables=tables, code=code)

@@ -574,7 +574,7 @@ def study(
     """
     if shard is not None:
         _check_shard(shard)
-    code = Code(tuple(controllers), tuple(queues), allow_code)
+    code = Code.of(controllers, queues, allow_code)
     return Opened(source, out=out, seeds=seeds, code=code).run(
         workers=workers, dask=dask, executor=executor, shard=shard, merge=merge, progress=progress
     )
