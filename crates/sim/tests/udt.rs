@@ -4,7 +4,22 @@ use crate::support::{numbers, of, record, run};
 
 /// Flows on a link of so many Mbit/s and 100 ms, with these round trips in milliseconds.
 fn on_a_path(link: u64, duration: u64, round_trips: &[u64], seed: u64, more: &str) -> String {
-    let mut text = format!(
+    let flow = |(number, rtt): (usize, &u64)| {
+        format!(
+            r#"
+            [[flow]]
+            name     = "flow{number}"
+            control  = "udt"
+            path     = ["path"]
+            rtt      = "{rtt} ms"
+            start    = "{number} s"
+            recovery = "rack"
+            {more}
+            "#
+        )
+    };
+    let flows: String = round_trips.iter().enumerate().map(flow).collect();
+    format!(
         r#"
         duration = "{duration} s"
         warmup   = "{warmup} s"
@@ -16,24 +31,10 @@ fn on_a_path(link: u64, duration: u64, round_trips: &[u64], seed: u64, more: &st
         delay  = "1 ms"
         buffer = "1 bdp"
         bdp    = "100 ms"
+        {flows}
         "#,
         warmup = duration / 3
-    );
-    for (number, rtt) in round_trips.iter().enumerate() {
-        text += &format!(
-            r#"
-            [[flow]]
-            name     = "flow{number}"
-            control  = "udt"
-            path     = ["path"]
-            rtt      = "{rtt} ms"
-            start    = "{number} s"
-            recovery = "rack"
-            {more}
-            "#
-        );
-    }
-    text
+    )
 }
 
 /// The paper: nine tenths of any link in 7.5 s, whatever the round trip, so that each tenth takes 0.83 s; and by the law nine
