@@ -187,6 +187,13 @@ struct Gaps {
     fresh: u32,
 }
 
+impl Gaps {
+    #[inline]
+    fn any(self) -> bool {
+        self.known + self.fresh > 0
+    }
+}
+
 /// One flow under UDT.
 #[derive(Clone, Debug)]
 pub struct Udt {
@@ -326,8 +333,9 @@ impl Udt {
 
     /// Answers the gaps that are waiting for it. The one that ends the start takes nothing where an arrival speed is known.
     fn answer(&mut self, rtt: Span) {
-        let Gaps { known, mut fresh } = std::mem::take(&mut self.waiting);
-        if known + fresh > 0 && self.rate.is_none() && self.end_start(rtt) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let Gaps { known, mut fresh } = waiting;
+        if waiting.any() && self.rate.is_none() && self.end_start(rtt) {
             fresh -= 1;
         }
         (0..known).for_each(|_| self.go_on());
@@ -347,7 +355,9 @@ impl CongestionControl for Udt {
                 self.arrivals.hear(Time(now.0.saturating_sub(rtt.0)), transit, delivered);
             }
         }
-        self.answer(path.rtt);
+        if self.waiting.any() {
+            self.answer(path.rtt);
+        }
         if self.rate.is_none() {
             if self.threshold.is_some_and(|threshold| self.window >= threshold.0) {
                 self.end_start(path.rtt);
