@@ -23,8 +23,10 @@ pub(crate) struct Past {
 }
 
 impl Past {
+    /// Not before the step: what is older has been forgotten.
     fn theta(&self, t: f64) -> f64 {
-        (t - self.start) / self.length
+        let theta = (t - self.start) / self.length;
+        if theta < -SAME { 0.0 } else { theta }
     }
 
     /// A component of the state.
@@ -53,10 +55,14 @@ impl Past {
     }
 }
 
-/// The steps taken so far. Before the first of them nothing was sent.
+/// The steps taken so far. Before the first of them nothing was sent; what has been forgotten was as it is at the beginning of
+/// the oldest that is left. A queue that grows faster than time passes, under twice the load that it can carry and more, takes
+/// what is heard of back to before anything that was still needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     steps: VecDeque<Past>,
+    /// Is the first of these not the first there was?
+    forgot: bool,
     /// Steps no longer needed, kept to reuse their memory.
     spare: Vec<Past>,
 }
@@ -65,11 +71,12 @@ pub(crate) struct History {
 const SAME: f64 = 1e-9;
 
 impl History {
-    /// The step that holds instant `t`; `None` before the first.
+    /// The step that holds instant `t`; `None` before the first there was.
     pub(crate) fn at(&self, t: f64, side: Side) -> Option<&Past> {
         let first = self.steps.front()?;
         let slack = SAME * first.length;
-        if t < first.start - slack || (side == Side::Before && t <= first.start + slack) {
+        let early = t < first.start - slack || (side == Side::Before && t <= first.start + slack);
+        if early && !self.forgot {
             return None;
         }
         let after = self.steps.partition_point(|step| {
@@ -114,6 +121,7 @@ impl History {
     pub(crate) fn forget(&mut self, t: f64) {
         while self.steps.len() > 1 && self.steps.front().is_some_and(|step| step.end < t) {
             self.spare.extend(self.steps.pop_front());
+            self.forgot = true;
         }
     }
 }
@@ -160,11 +168,30 @@ mod tests {
     #[test]
     fn only_steps_that_are_over_are_forgotten() {
         let mut history = steps(4);
+        history.forget(0.5);
+        assert_eq!(state(&history, -0.5, Side::After), None, "nothing is forgotten yet");
         history.forget(1.5);
         assert_eq!(state(&history, 1.2, Side::After), Some(1.0));
-        assert_eq!(state(&history, 0.5, Side::After), None);
+        assert_eq!(state(&history, 0.5, Side::After), Some(1.0), "as the oldest that is left");
         history.forget(99.0);
         assert_eq!(state(&history, 3.5, Side::After), Some(3.0), "the last one stays");
+    }
+
+    /// From 1 s on the state is 1 and grows by 2 in a second, the links by 4.
+    #[test]
+    fn what_is_forgotten_was_as_the_oldest_that_is_left_begins() {
+        let mut history = steps(1);
+        history.push(1.0, 1.0, 2.0, &[[1.0, 2.0, 0.0, 0.0, 0.0]]);
+        history.set_links(&[[1.0, 2.0, 3.0, 4.0, 5.0]]);
+        history.forget(1.5);
+        for side in [Side::Before, Side::After] {
+            for t in [-3.0, 0.5, 1.0] {
+                let step = history.at(t, side).expect("it was there");
+                assert_eq!((step.state(0, t), step.link(0, t)), (1.0, 1.0), "{side:?} {t}");
+            }
+        }
+        let step = history.at(1.5, Side::Before).expect("a step");
+        assert_eq!((step.state(0, 1.5), step.link(0, 1.5)), (2.0, 3.0));
     }
 
     /// A step that was tried with 2 s and ended after 1: the state is a quartic in halves of its time, the links have their

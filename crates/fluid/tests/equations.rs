@@ -1,6 +1,9 @@
 //! The equations checked against closed forms: delays, queues, prices, starts and stops.
 
-use crate::support::{AVQ, PACKET, assert_near, flow, hybrid, law, link, mean_field, single};
+use crate::support::{
+    AVQ, PACKET, assert_near, flow, formulas, hybrid, law, link, mean_field, single,
+};
+use longfat_control::Operating;
 use longfat_fluid::{FluidError, Load, Price, Reading, RedPrice, Solve, averaging, solve};
 use longfat_units::{Rate, Segments, Span};
 
@@ -69,6 +72,34 @@ fn a_queue_stretches_the_round_trip_until_it_is_full() {
         assert_near(at.load[60], load, 1e-2, "the load");
         assert!((at.price[60] - lost).abs() < 5e-3, "lost {} of {lost}", at.price[60]);
         assert_near(path.flows[0].rate[60], load * 1.2e6, 1e-2, "the rate in bit/s");
+    }
+}
+
+/// A window of 10 is 100 segments per second in round trips of 0.1 s, each of which adds a hundredth where packets wait for
+/// 0.05 s or longer. 10 000 segments begin to fill the queue of 1000 per second after 10 s: R R' = 10 - R, and with
+/// -R - 10 ln(1 - R/10) = t the round trip is 3.83 s a second later and 5.07 s after two. That is faster than time passes:
+/// what is heard of goes back from 10 s to before 7, and was 100 per second all the while. The window grows by a segment per
+/// second.
+#[test]
+fn a_queue_that_grows_faster_than_time_leads_back_into_the_past() {
+    let trip = Span::from_millis(100);
+    let rising = |at: &Operating| if at.rtt > Span::from_millis(150) { 0.01 } else { 0.0 };
+    let mut old = flow(formulas(rising, |_| 0.5), trip);
+    old.initial_window = Segments(10.0);
+    let mut flood = flow(formulas(|_| 0.0, |_| 0.5), trip);
+    flood.initial_window = Segments(10_000.0);
+    flood.start = Span::from_seconds(10);
+    let mut link = link(1000.0, Price::Overflow);
+    link.buffer = None;
+    for path in [mean_field, hybrid]
+        .map(|solved| solved(&single(link.clone(), vec![old.clone(), flood.clone()], 14.0), 1.0))
+    {
+        assert_near(path.links[0].queue[11], 3.73, 2e-3, "the queue a second later");
+        assert_near(path.links[0].queue[12], 4.97, 2e-3, "after two");
+        for (second, &window) in path.flows[0].window.iter().enumerate().skip(10) {
+            let expected = 10.0 + (second - 10) as f64;
+            assert_near(window, expected, 1e-3, &format!("the window at {second} s"));
+        }
     }
 }
 
