@@ -216,10 +216,9 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Refuses links that would have too much load even if they marked every packet.
+    /// Refuses links that would have too much load even if no packet came through without a mark.
     fn refuse_overload(&self) -> Result<(), FluidError> {
         let mut loads = self.loads.clone();
-        let mut crossing = vec![0_u32; loads.len()];
         for &flow in &self.running {
             let plan = &self.plan.flows[flow];
             let rtt = self.longest_round_trip(plan).min(1e9);
@@ -228,34 +227,61 @@ impl<'a> Search<'a> {
                 plan.demand(everything, rtt, Demand::UNKNOWN).map_or(1.0, |demand| demand.window);
             for &(link, _) in &plan.hops {
                 loads[link] += least / rtt * plan.bits;
-                crossing[link] += 1;
             }
         }
         for (index, link) in self.plan.links.iter().enumerate() {
-            let supply = level(link, highest_level(link) - 0.5).supply;
+            let supply = level(link, 0.0).supply;
             // Anything fits where the link charges nothing.
             let fits = match link.price {
                 Price::Loss => true,
                 Price::Avq { .. } => loads[index] <= supply,
-                Price::Overflow | Price::Red(_) => self.loads[index] < link.capacity,
+                Price::Overflow | Price::Red(_) => self.loads[index] < supply,
             };
             if !fits {
-                return Err(FluidError::Overload {
-                    link: self.network.links[index].name.clone(),
-                    why: format!(
-                        "even if it marked every packet, its {} flows would send {:.2} times what it can carry",
-                        crossing[index],
-                        loads[index] / supply
-                    ),
-                });
+                return Err(self.too_small(index, loads[index], supply));
             }
         }
         Ok(())
     }
 
-    /// The round trip of a flow that finds a full queue on every link.
+    /// The error where so much arrives at the highest price of a link that accepts no more than `supply`.
+    fn too_small(&self, index: usize, load: f64, supply: f64) -> FluidError {
+        let alone = self.loads[index];
+        let why = if alone >= supply {
+            format!("short flows alone fill {:.2} times what it can carry", alone / supply)
+        } else {
+            let marked =
+                |&flow: &usize| self.plan.flows[flow].is_marked_by(&self.plan.links[index]);
+            let crossing = self.crossing(index);
+            let every = match crossing.iter().filter(|&flow| marked(flow)).count() {
+                0 => "dropped",
+                count if count == crossing.len() => "marked",
+                _ => "marked or dropped",
+            };
+            format!(
+                "even if it {every} every packet, its {} flows would send {:.2} times what {}",
+                crossing.len(),
+                (load - alone) / (supply - alone),
+                if alone > 0.0 { "short flows leave" } else { "it can carry" }
+            )
+        };
+        FluidError::Overload { link: self.network.links[index].name.clone(), why }
+    }
+
+    /// The flows that never stop and cross this link.
+    fn crossing(&self, index: usize) -> Vec<usize> {
+        let crosses = |flow: &usize| self.plan.flows[*flow].hops.iter().any(|hop| hop.0 == index);
+        self.running.iter().copied().filter(crosses).collect()
+    }
+
+    /// The round trip of a flow that finds the longest queue on every link that has one.
     fn longest_round_trip(&self, flow: &FlowPlan) -> f64 {
-        flow.hops.iter().fold(flow.rtt, |sum, &(link, _)| sum + self.plan.links[link].buffer)
+        let longest = |link: &LinkPlan| match link.price {
+            Price::Loss | Price::Avq { .. } => 0.0,
+            Price::Overflow => link.buffer,
+            Price::Red(red) => steep(link, red),
+        };
+        flow.hops.iter().fold(flow.rtt, |sum, &(link, _)| sum + longest(&self.plan.links[link]))
     }
 
     /// Searches. False if stopped.
@@ -414,8 +440,7 @@ impl<'a> Search<'a> {
         if link.price == Price::Loss {
             return true;
         }
-        let crosses = |flow: &usize| self.plan.flows[*flow].hops.iter().any(|hop| hop.0 == index);
-        let crossing: Vec<usize> = self.running.iter().copied().filter(crosses).collect();
+        let crossing = self.crossing(index);
         let mut links = self.levels_of(&self.levels);
         let (mut low, mut high) = (0.0_f64, highest_level(link));
         let mut held = false;
@@ -506,32 +531,40 @@ impl<'a> Search<'a> {
     fn judge(&self) -> Result<(), FluidError> {
         let links = self.levels_of(&self.levels);
         let carried = self.carried(&links, &self.demands);
+        let mut worst = (0, EXACT);
         for (index, link) in self.plan.links.iter().enumerate() {
             if link.price == Price::Loss {
                 continue;
             }
             let open = (links[index].supply - carried[index]) / link.capacity;
             let error = if is_free(open, self.levels[index]) { 0.0 } else { open.abs() };
-            let name = &self.network.links[index].name;
-            if error > EXACT && open < 0.0 && highest_level(link) - self.levels[index] < EXACT {
-                let times = carried[index] / links[index].supply;
-                let why = format!(
-                    "even where it marks every packet, its flows send {times:.2} times what it can carry"
-                );
-                return Err(FluidError::Overload { link: name.clone(), why });
+            let highest = highest_level(link) - self.levels[index] < EXACT;
+            if error > EXACT && open < 0.0 && highest {
+                return Err(self.too_small(index, carried[index], links[index].supply));
             }
-            if error > EXACT || error.is_nan() {
-                let (steps, link, why) = (self.steps, name.clone(), self.why_not_found());
-                return Err(FluidError::NotFound { steps, link, error, why });
+            if error > worst.1 || error.is_nan() {
+                worst = (index, error);
             }
         }
-        Ok(())
+        let (index, error) = worst;
+        if error == EXACT {
+            return Ok(());
+        }
+        let (steps, link) = (self.steps, self.network.links[index].name.clone());
+        Err(FluidError::NotFound { steps, link, error, why: self.why_not_found(&carried) })
     }
 
-    /// What may have kept the search from its end.
-    fn why_not_found(&self) -> String {
-        let endless = |link: &LinkPlan| link.price == Price::Overflow && link.buffer.is_infinite();
-        match self.plan.links.iter().position(endless) {
+    /// What may have kept the search from its end: a queue without a limit, on the busiest of such links. That is none that no
+    /// flow crosses, since short flows have room.
+    fn why_not_found(&self, carried: &[f64]) -> String {
+        let endless = |&index: &usize| {
+            let link = &self.plan.links[index];
+            let unlimited = link.price == Price::Overflow && link.buffer.is_infinite();
+            unlimited && !self.crossing(index).is_empty()
+        };
+        let used = |&index: &usize| carried[index] / self.plan.links[index].capacity;
+        let endless = (0..self.plan.links.len()).filter(endless);
+        match endless.max_by(|one, other| used(one).total_cmp(&used(other))) {
             Some(link) => format!(
                 "The queue of link `{}`, whose buffer has no limit, may grow for ever",
                 self.network.links[link].name

@@ -446,6 +446,65 @@ fn an_unlimited_buffer_holds_no_law_that_waits_for_losses() {
     );
 }
 
+/// Reno has √2 segments where every packet is marked or lost: 100 flows send 141.4 per second, 3.54 times the 40 that a virtual
+/// queue allows on a link of 50, and 7.07 times the 20 that short flows leave of them. A buffer plays no part. What is not marked is dropped: by a link that only drops, and of flows without ECN.
+#[test]
+fn a_link_that_is_too_small_is_said_to_do_what_it_can() {
+    let why = |price: Price, marked: usize, short: f64| {
+        let flows = (0..100)
+            .map(|index| FluidFlow { ecn: index < marked, ..flow(law("reno", &[]), SECOND) });
+        let mut network = single(link(50.0, price), flows.collect(), 10.0);
+        network.links[0].buffer = Some(SECOND);
+        let (rate, start) = (50.0 * short * 12_000.0, Span::ZERO);
+        network.loads.push(Load { route: vec![0], rate, start, stop: None });
+        let refused = equilibrium(&network);
+        let Err(FluidError::Overload { why, .. }) = refused else { panic!("{refused:?}") };
+        why
+    };
+    let avq = |marks| Price::Avq { utilisation: 0.8, adaptation: 0.5, marks };
+    let (marks, drops) = (avq(true), avq(false));
+    let even = |every: &str, much: &str| {
+        format!("even if it {every} every packet, its 100 flows would send {much}")
+    };
+    assert_eq!(why(marks, 100, 0.0), even("marked", "3.54 times what it can carry"));
+    assert_eq!(why(drops, 100, 0.0), even("dropped", "3.54 times what it can carry"));
+    assert_eq!(why(marks, 0, 0.0), even("dropped", "3.54 times what it can carry"));
+    assert_eq!(why(marks, 30, 0.0), even("marked or dropped", "3.54 times what it can carry"));
+    assert_eq!(why(marks, 100, 0.4), even("marked", "7.07 times what short flows leave"));
+    assert_eq!(why(marks, 100, 0.9), "short flows alone fill 1.12 times what it can carry");
+    // With a queue of 0.25 s they send 113.1 per second to 50.
+    let red = |marks| {
+        let (min, max, max_p) = (0.05, 0.25, 0.1);
+        Price::Red(RedPrice { min, max, max_p, gentle: false, averaging: 1.0, marks })
+    };
+    assert_eq!(why(red(true), 100, 0.0), even("marked", "2.26 times what it can carry"));
+    assert_eq!(why(red(false), 100, 0.0), even("dropped", "2.26 times what it can carry"));
+}
+
+/// Reno behind two links whose queues have no limit: that of the slower one grows, wherever it stands, and that of a link with
+/// short flows alone does not.
+#[test]
+fn of_queues_without_a_limit_the_one_that_grows_is_named() {
+    let endless = |name: &str, rate| FluidLink {
+        name: name.into(),
+        buffer: None,
+        ..link(rate, Price::Overflow)
+    };
+    for (rates, route) in [([50.0, 200.0, 100.0], [1, 2]), ([50.0, 100.0, 200.0], [2, 1])] {
+        let mut network = single(link(300.0, AVQ), vec![flow(law("reno", &[]), SECOND)], 10.0);
+        network.links = vec![endless("elsewhere", rates[0])];
+        for rate in &rates[1..] {
+            network.links.push(endless(if *rate == 100.0 { "slow" } else { "fast" }, *rate));
+        }
+        network.links.push(link(300.0, AVQ));
+        network.flows[0].route = [&route[..], &[3]].concat();
+        let (rate, start) = (40.0 * 12_000.0, Span::ZERO);
+        network.loads.push(Load { route: vec![0], rate, start, stop: None });
+        let refused = equilibrium(&network).expect_err("nothing holds it").to_string();
+        assert!(refused.contains("The queue of link `slow`"), "{refused}");
+    }
+}
+
 /// What is there at the end counts, flows and short flows alike: 100 segments without short flows, 40 with 60 per second of
 /// them.
 #[test]
