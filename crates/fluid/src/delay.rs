@@ -118,7 +118,7 @@ impl FlowPlan {
         most: f64,
     ) -> Option<Demand> {
         let growth = |u: f64| self.growth_by_delay(u, rtt, chances);
-        let start = math::ln(guess.window.clamp(LEAST_WINDOW, most));
+        let start = guess.start(most);
         let u = match rest(growth, start, (0.0, math::ln(most))) {
             Rest::Below => return Some(Demand::bound(LEAST_WINDOW)),
             Rest::Above => return (self.max_window <= most).then(|| Demand::bound(most)),

@@ -25,6 +25,11 @@ impl Demand {
     /// A first guess: one segment, and Reno's slope.
     pub(crate) const UNKNOWN: Self = Self { window: 1.0, slope: -2.0 };
 
+    /// The logarithm of its window, within bounds: where a search may start. A window that is no number is none.
+    pub(crate) fn start(self, most: f64) -> f64 {
+        math::ln(self.window.max(LEAST_WINDOW).min(most))
+    }
+
     /// A window that answers nothing: it is held by a bound.
     pub(crate) fn bound(window: f64) -> Self {
         Self { window, slope: f64::NEG_INFINITY }
@@ -91,7 +96,7 @@ impl FlowPlan {
         }
         let growth = |u: f64| self.growth(u, rtt, chances);
         let bounds = (0.0, math::ln(most));
-        let start = math::ln(guess.window.clamp(LEAST_WINDOW, most));
+        let start = guess.start(most);
         let quickly = secant(growth, start, guess.slope, bounds).map(Rest::At);
         let u = match quickly.unwrap_or_else(|| rest(growth, start, bounds)) {
             Rest::Below => return Some(Demand::bound(LEAST_WINDOW)),
@@ -222,7 +227,7 @@ pub(crate) fn rest(f: impl Fn(f64) -> f64, start: f64, (least, most): (f64, f64)
 }
 
 /// The root of a falling function between two points of opposite sign: regula falsi with the Illinois rule, and
-/// bisection where that is slow, as at a jump.
+/// bisection where that is slow, as at a jump. No number if it has none.
 fn root(f: impl Fn(f64) -> f64, low: (f64, f64), high: (f64, f64)) -> f64 {
     let ((mut low, mut at_low), (mut high, mut at_high)) = (low, high);
     if at_low == 0.0 {
@@ -254,5 +259,6 @@ fn root(f: impl Fn(f64) -> f64, low: (f64, f64), high: (f64, f64)) -> f64 {
             last_side = -1;
         }
     }
-    f64::midpoint(low, high)
+    // A law that is no number on either side rests nowhere.
+    if at_low.is_nan() || at_high.is_nan() { f64::NAN } else { f64::midpoint(low, high) }
 }

@@ -26,7 +26,7 @@ use nalgebra::{DMatrix, DVector};
 use crate::GoOn;
 use crate::demand::{Chances, Demand};
 use crate::network::{FluidError, FluidNetwork, Price};
-use crate::plan::{FlowPlan, LinkPlan, NetworkPlan};
+use crate::plan::{FlowPlan, LEAST_WINDOW, LinkPlan, NetworkPlan};
 
 /// Where a network settles.
 #[derive(Clone, Debug, PartialEq)]
@@ -223,8 +223,8 @@ impl<'a> Search<'a> {
             let plan = &self.plan.flows[flow];
             let rtt = self.longest_round_trip(plan).min(1e9);
             let everything = Chances { marks: 1.0, losses: plan.loss };
-            let least =
-                plan.demand(everything, rtt, Demand::UNKNOWN).map_or(1.0, |demand| demand.window);
+            let demand = plan.demand(everything, rtt, Demand::UNKNOWN);
+            let least = demand.map_or(LEAST_WINDOW, |demand| demand.window.max(LEAST_WINDOW));
             for &(link, _) in &plan.hops {
                 loads[link] += least / rtt * plan.bits;
             }
@@ -533,7 +533,7 @@ impl<'a> Search<'a> {
         let carried = self.carried(&links, &self.demands);
         let mut worst = (0, EXACT);
         for (index, link) in self.plan.links.iter().enumerate() {
-            if link.price == Price::Loss {
+            if link.price == Price::Loss && !carried[index].is_nan() {
                 continue;
             }
             let open = (links[index].supply - carried[index]) / link.capacity;

@@ -326,14 +326,24 @@ fn no_link_with_room_charges_what_holds_a_window_at_a_jump() {
     assert_near(found, 80.1263, 1e-6, "the window at which it is full");
 }
 
-/// A law without a number once its packets wait: no link has a load.
+/// A law without a number once its packets wait, beyond some window, or anywhere: no link has a load.
 #[test]
 fn a_law_that_is_no_number_settles_nowhere() {
-    let gain = |at: &Operating| if at.rtt > SECOND { f64::NAN } else { 1.0 / at.window.0 };
-    let mut link = link(100.0, Price::Overflow);
-    link.buffer = Some(SECOND);
-    let refused = equilibrium(&single(link, vec![flow(formulas(gain, |_| 0.5), SECOND)], 10.0));
-    assert!(matches!(refused, Err(FluidError::NotFound { .. })), "{refused:?}");
+    let queues = |at: &Operating| if at.rtt > SECOND { f64::NAN } else { 1.0 / at.window.0 };
+    let large = |at: &Operating| if at.window.0 > 40.0 { f64::NAN } else { 1.0 / at.window.0 };
+    let never = |_: &Operating| f64::NAN;
+    let all = [Price::Overflow, AVQ, Price::Loss];
+    let laws = [(queues as fn(&Operating) -> f64, &all[..1]), (large, &all), (never, &all)];
+    for (gain, prices) in laws {
+        for &price in prices {
+            let mut link = link(100.0, price);
+            link.buffer = Some(SECOND);
+            link.loss = if price == Price::Loss { 1e-4 } else { 0.0 };
+            let flows = vec![flow(formulas(gain, |_| 0.5), SECOND)];
+            let refused = equilibrium(&single(link, flows, 10.0));
+            assert!(matches!(refused, Err(FluidError::NotFound { .. })), "{refused:?}");
+        }
+    }
 }
 
 /// 1/w = p s w, where a mark takes s = 1/8 of the window and a loss 1/2: a flow whose packets can carry marks has twice the
@@ -481,8 +491,8 @@ fn a_link_that_is_too_small_is_said_to_do_what_it_can() {
     assert_eq!(why(red(false), 100, 0.0), even("dropped", "2.26 times what it can carry"));
 }
 
-/// Reno behind two links whose queues have no limit: that of the slower one grows, wherever it stands, and that of a link with
-/// short flows alone does not.
+/// Reno behind two links whose queues have no limit: that of the slower one grows, wherever it stands, and one that no flow
+/// crosses does not. Nor does that of a link with short flows alone.
 #[test]
 fn of_queues_without_a_limit_the_one_that_grows_is_named() {
     let endless = |name: &str, rate| FluidLink {
@@ -502,6 +512,11 @@ fn of_queues_without_a_limit_the_one_that_grows_is_named() {
         network.loads.push(Load { route: vec![0], rate, start, stop: None });
         let refused = equilibrium(&network).expect_err("nothing holds it").to_string();
         assert!(refused.contains("The queue of link `slow`"), "{refused}");
+        network.links[1].buffer = Some(Span::ZERO);
+        network.links[2].buffer = Some(Span::ZERO);
+        network.flows[0].law = formulas(|_| f64::NAN, |_| 0.5);
+        let refused = equilibrium(&network).expect_err("no number").to_string();
+        assert!(refused.contains("more than one answer"), "{refused}");
     }
 }
 
