@@ -107,6 +107,8 @@ mod tests {
             assert_near(&Size::Pareto { mean, shape: 1.35 }, packets, 1e-4);
         }
         assert_near(&Size::LogNormal { mean: 10.0, sigma: 1.0 }, 1.0, 1e-3);
+        // Two thirds of these bytes are in flows of more than the 4096 packets that are counted one by one.
+        assert_near(&Size::LogNormal { mean: 4.096e6, sigma: 2.0 }, 4096.5, 1e-6);
     }
 
     /// Two hundred thousand draws of exp(μ + σ z), with z from twelve uniform numbers and μ = ln(mean) - σ²/2.

@@ -101,6 +101,51 @@ fn nothing_is_gained_for_a_round_trip_after_a_loss() {
     assert!(windows[cut + 102] < windows[cut] - 0.1, "from then on losses count");
 }
 
+/// What begins while another flow recovers begins at its time: half a second after the first loss of that, of two before it
+/// goes on.
+#[test]
+fn a_flow_starts_while_another_recovers() {
+    let mut link = link(1e9, Price::Loss);
+    link.loss = 1e-2;
+    let mut rising = flow(law("reno", &[]), SECOND * 2);
+    rising.initial_threshold = None;
+    let alone = closely(&single(link.clone(), vec![rising.clone()], 20.0), Reading::MeanField, 1.0);
+    let windows = &alone.flows[0].window;
+    let cut = windows.windows(2).position(|pair| pair[1] < 0.9 * pair[0]).expect("an event") + 1;
+    let mut late = flow(law("reno", &[]), SECOND);
+    late.start = Span::from_millis(10 * (cut as u64 + 50));
+    late.initial_window = Segments(10.0);
+    let path = closely(&single(link, vec![rising, late], 20.0), Reading::MeanField, 1.0);
+    let late = &path.flows[1].window;
+    assert_eq!(late[cut + 49..cut + 53], [0.0, 0.0, 10.0, 10.0], "at {} s", path.t[cut + 50]);
+    assert_eq!(path.flows[0].window[cut + 60], path.flows[0].window[cut], "the other still waits");
+}
+
+/// Of 20 000 segments per second that fit 10 000 are those of a flow that stays as it is, and those of the other grow by one per
+/// second, less a ten-thousandth: from some instant on τ/20 000 of them do not fit τ seconds later. A round trip after that
+/// the first hears of it, and gives up half at each loss: ln w falls by 1/4 τ²/2. Steps are a round trip long, and the kink
+/// is somewhere in one of them.
+#[test]
+fn where_in_a_step_a_price_begins_is_remembered() {
+    let mut worst = 0.0_f64;
+    for begins in [11.05, 11.2, 11.35, 11.5, 11.65, 11.8, 11.95] {
+        let growing = formulas(|at| 1.0 / at.window.0, |_| 0.0);
+        let mut flows = [formulas(nothing, half), growing].map(|law| flow(law, SECOND));
+        flows[0].initial_window = Segments(10_000.0);
+        flows[1].initial_window = Segments(10_000.0);
+        let room = (begins - 1.0) * (1.0 - 1e-4);
+        let network = single(link(20_000.0 + room, Price::Overflow), flows.into(), 60.0);
+        let path = closely(&network, Reading::MeanField, 1.0);
+        for after in [0.5, 0.75, 1.0] {
+            let row = (100.0_f64 * (begins + 1.0 + after)).round() as usize;
+            let fallen = -math::ln(path.flows[0].window[row] / 10_000.0);
+            let expected = 10_000.0 / (20_000.0 + room) / 2.0 * after * after / 2.0;
+            worst = worst.max((fallen - expected).abs());
+        }
+    }
+    assert!(worst < 1e-3, "{worst}");
+}
+
 /// After slow start that holds for a law that answers every mark, too.
 #[test]
 fn slow_start_ends_once_for_a_law_that_answers_every_mark() {

@@ -254,6 +254,27 @@ fn vcp_hears_after_its_interval() {
     assert!((98.0..110.0).contains(&path.rate_means[0]), "{:?}", path.rate_means);
 }
 
+/// With κ = 1 and hardly any additive increase, ln x grows by G/x(t - T) - 1 in each T = 50 ms, a small part of the round trip of
+/// 0.4 s. From 0.85 G, which is heard of from T on, that is k = 3/17 until 2 T, and then, as x(t - T) = 0.85 G e^(k s), the
+/// integral of e^(-k s)/0.85 - 1 over s from 0 to 1, (1 - e^(-k))/(0.85 k) - 1. From 3 T to 4 T it is what Simpson's rule has of
+/// the window in between.
+#[test]
+fn vcp_hears_after_an_interval_that_is_shorter_than_its_round_trip() {
+    let scheme =
+        Scheme::Vcp { kappa: 1.0, alpha: 1e-9, gamma: 0.98, low_load: 0.1, interval: 0.05 };
+    let goal = 0.98 * 1000.0;
+    let path = link(scheme, 1000.0, &[(0.4, 0.85 * goal)]).solve(1.0, 0.025);
+    let rates = path.expect("it can be solved").rates.swap_remove(0);
+    let grown = |from: usize, to: usize| math::ln(rates[to] / rates[from]);
+    let k = 3.0 / 17.0;
+    assert!((grown(2, 4) - k).abs() < 1e-5, "to 2 T: {}", grown(2, 4));
+    let expected = (1.0 - math::exp(-k)) / (0.85 * k) - 1.0;
+    assert!((grown(4, 6) - expected).abs() < 1e-4, "to 3 T: {} not {expected}", grown(4, 6));
+    let heard = |row: usize| goal / rates[row] - 1.0;
+    let expected = (heard(4) + 4.0 * heard(5) + heard(6)) / 6.0;
+    assert!((grown(6, 8) - expected).abs() < 1e-4, "to 4 T: {} not {expected}", grown(6, 8));
+}
+
 /// Of 900 to spare α = 0.4 goes to a lone flow, from 0.1 to 0.2 s on: that another has come by 0.15 s is heard of later. A
 /// link that nobody uses asks for nothing and offers nothing.
 #[test]

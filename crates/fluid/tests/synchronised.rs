@@ -194,6 +194,39 @@ fn a_law_hears_how_long_ago_the_last_loss_was() {
     assert_near(path.flows[0].window[row], 68.0, 1e-6, "six seconds after the first");
 }
 
+/// The rate is the window in a round trip with its queue, 12 000 bits to a segment, and none where there is no flow: 200 segments
+/// on a link of 100 per second, and from 2 s to 4 s 100 beside them, have a queue of 1 s, and then of 1.5 s that is full.
+#[test]
+fn rates_are_windows_in_round_trips_with_their_queue() {
+    let mut link = link(100.0, Price::Overflow);
+    link.buffer = Some(Span::from_millis(1500));
+    let mut flows = [200.0, 100.0].map(|window| {
+        let mut flow = flow(formulas(|_| 0.0, |_| 0.0), Span::from_seconds(1));
+        flow.initial_window = Segments(window);
+        flow
+    });
+    (flows[1].start, flows[1].stop) = (Span::from_seconds(20), Some(Span::from_seconds(40)));
+    let path = synchronised(&single(link, flows.into(), 60.0), Span::from_millis(500));
+    let path = path.expect("it can be solved");
+    let mut seen = 0;
+    for (row, &t) in path.t.iter().enumerate() {
+        let trip = 1.0 + path.links[0].queue[row];
+        let there = (20.0..40.0).contains(&t);
+        let expected = [200.0 / trip, if there { 100.0 / trip } else { 0.0 }];
+        // At 20 s and at 40 s what is written is from before.
+        if t != 20.0 && t != 40.0 {
+            for (flow, expected) in path.flows.iter().zip(expected) {
+                assert!((flow.rate[row] - expected * 12_000.0).abs() < 1e-6, "{t} s");
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen} rows");
+    let at = |t: f64| path.t.iter().position(|&other| other == t).expect("a row");
+    assert_near(path.flows[0].rate[at(19.0)], 100.0 * 12_000.0, 1e-3, "alone");
+    assert_near(path.flows[1].rate[at(39.0)], 40.0 * 12_000.0, 1e-3, "100 in 2.5 s");
+}
+
 /// Losses have a price while the buffer is full, and none while it fills: 200 segments on a link of 100 per second fill
 /// 0.5 s, then 200/1.5 = 133 come where 100 fit.
 #[test]
