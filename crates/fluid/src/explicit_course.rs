@@ -202,9 +202,14 @@ impl Stepping for Course<'_> {
 }
 
 /// The instant that is heard of at `t`, `lag` after it. Rounding may put a start and a lag, less the lag, before the start:
-/// a billionth of the lag later, who hears of the router finds itself there.
-fn heard(t: f64, lag: f64) -> f64 {
-    t - lag + 1e-9 * lag
+/// a billionth of the lag later, who hears of the router finds itself there; and as much earlier it is not there yet, where a
+/// step ends with the first news.
+fn heard(side: Side, t: f64, lag: f64) -> f64 {
+    let slack = 1e-9 * lag;
+    match side {
+        Side::Before => t - lag - slack,
+        Side::After => t - lag + slack,
+    }
 }
 
 /// How many flows there are from some instant on, and their mean round trip.
@@ -289,7 +294,7 @@ impl Running<'_> {
 
     /// What the router saw `lag` before `t`; `None` before the first step.
     fn seen(&self, side: Side, t: f64, lag: f64, y: &[f64]) -> Option<Seen<'_>> {
-        let (count, crowd) = (self.link.flows.len(), self.crowd(heard(t, lag)));
+        let (count, crowd) = (self.link.flows.len(), self.crowd(heard(side, t, lag)));
         if lag == 0.0 {
             let load = y[..count].iter().sum();
             return Some(Seen { lag, past: None, load, queue: y[count], crowd });
@@ -300,9 +305,10 @@ impl Running<'_> {
     }
 
     /// Is the flow there, and has what the router tells those who are there had time to reach it?
-    fn hears(&self, flow: usize, t: f64, lag: f64) -> bool {
+    fn hears(&self, flow: usize, side: Side, t: f64, lag: f64) -> bool {
         let flow = &self.link.flows[flow];
-        heard(t, lag) >= flow.start && t < flow.stop
+        let there = if side == Side::Before { t <= flow.stop } else { t < flow.stop };
+        there && heard(side, t, lag) >= flow.start
     }
 }
 
@@ -313,7 +319,7 @@ impl Equations for Running<'_> {
         let mut last: Option<Seen<'_>> = None;
         for index in 0..count {
             let lag = self.lag(index);
-            if !self.hears(index, t, lag) {
+            if !self.hears(index, side, t, lag) {
                 continue;
             }
             // Flows of a group are adjacent, and often alike.

@@ -275,6 +275,25 @@ fn vcp_hears_after_an_interval_that_is_shorter_than_its_round_trip() {
     assert!((grown(6, 8) - expected).abs() < 1e-4, "to 4 T: {} not {expected}", grown(6, 8));
 }
 
+/// A flow that starts at 0.5 s has not sent anything by then: the link offers ξ ρ = 0, also where ρ̂ = 0 leaves ξ without a
+/// bound. What it hears at 0.7 s is of its first packets and of none before: x' = (k x + 5)/0.2 s with k = κ (1 - ρ)/ρ, which
+/// is 1/16 at ρ̂ = 0.8, and 2.2 at 100/980. So after 0.05 s, x = (100 + 5/k) e^(k/4) - 5/k.
+#[test]
+fn vcp_hears_of_its_first_packets_and_of_nothing_before() {
+    let Scheme::Vcp { kappa, alpha, gamma, interval, .. } = Scheme::VCP else { panic!("VCP") };
+    for (low_load, k) in [(0.8, 0.0625), (0.0, 2.2)] {
+        let scheme = Scheme::Vcp { kappa, alpha, gamma, low_load, interval };
+        let mut network = link(scheme, 1000.0, &[(0.1, 100.0)]);
+        network.flows[0].start = 0.5;
+        let path = network.solve(1.0, 0.25).expect("it can be solved");
+        assert_eq!((path.rates[0][2], path.price[2]), (0.0, 0.0), "{low_load}: {:?}", path.price);
+        let expected = (100.0 + 5.0 / k) * math::exp(k / 4.0) - 5.0 / k;
+        let found = path.rates[0][3];
+        assert!((found / expected - 1.0).abs() < 1e-6, "{low_load}: {found}, not {expected}");
+        assert!(path.steps < 40, "{low_load}: {} steps", path.steps);
+    }
+}
+
 /// Of 900 to spare α = 0.4 goes to a lone flow, from 0.1 to 0.2 s on: that another has come by 0.15 s is heard of later. A
 /// link that nobody uses asks for nothing and offers nothing.
 #[test]
