@@ -3,7 +3,7 @@
 use crate::dormand_prince::Side;
 use crate::history::{BOOLE, SAMPLES};
 use crate::model::NetworkEquations;
-use crate::network::FluidError;
+use crate::network::{FluidError, Price};
 use crate::plan::has_queue;
 use crate::solve::{Integration, Solver};
 use crate::stepping::Stepping;
@@ -90,7 +90,8 @@ impl NetworkEquations<'_> {
     /// Which share of what a flow sent is delivered to it at `t`. The equations have acknowledgments arrive as fast as
     /// data was sent, since what waits delays them all the same in the end; but whoever measures a rate must not find
     /// more than links carry. While a queue is not empty, its link delivers at its capacity C, to each flow its share of
-    /// the load X: x C/X, which also is what an overflow leaves.
+    /// the load X: x C/X, which also is what an overflow leaves. What RED or a virtual queue drops, or would mark if the
+    /// flow had ECN, is not delivered either.
     fn served(&self, flow: usize, side: Side, t: f64, y: &[f64]) -> f64 {
         let plan = &self.plan.flows[flow];
         let links = self.plan.links.len();
@@ -98,12 +99,17 @@ impl NetworkEquations<'_> {
         plan.hops.iter().fold(1.0 - plan.loss.min(1.0), |share, &(link, lag)| {
             let it = &self.plan.links[link];
             let met = sent + self.delay * lag;
-            let Some(past) = self.history.at(met, side).filter(|_| has_queue(it)) else {
-                return share;
+            let Some(past) = self.history.at(met, side) else { return share };
+            let at = self.link_states[link];
+            let dropped = match it.price {
+                _ if plan.is_marked_by(it) => 0.0,
+                Price::Avq { .. } => past.link(link, met).min(1.0),
+                Price::Red(red) => red.probability(past.state(at + 1, met)).0,
+                Price::Overflow | Price::Loss => 0.0,
             };
-            let (waiting, load) =
-                (past.state(self.link_states[link], met), past.link(links + link, met));
-            if waiting > 0.0 && load > 0.0 { share * it.capacity / load } else { share }
+            let load = past.link(links + link, met);
+            let waits = has_queue(it) && past.state(at, met) > 0.0 && load > 0.0;
+            share * (1.0 - dropped) * if waits { it.capacity / load } else { 1.0 }
         })
     }
 }

@@ -1,7 +1,9 @@
 //! Windows that are set from outside, and what their acknowledgments report.
 
 use crate::support::{assert_near, flow, formulas, link, single};
-use longfat_fluid::{FluidLink, FluidNetwork, Integration, Load, Price, Reading, Report, Solve};
+use longfat_fluid::{
+    FluidLink, FluidNetwork, Integration, Load, Price, Reading, RedPrice, Report, Solve,
+};
 use longfat_units::{Segments, Span};
 
 const SECOND: Span = Span::from_seconds(1);
@@ -98,6 +100,35 @@ fn marks_come_with_what_is_delivered() {
     assert_near(late.delivered, 750.0, 1e-6, "delivered");
     assert_near(late.marked, 750.0, 1e-6, "marked");
     assert_near(late.lost, 250.0, 1e-6, "lost");
+}
+
+/// What a queue drops is lost and not delivered, and so is what it would mark of a flow without ECN. Of 100 per second a virtual
+/// queue on a link of 50 drops half: what it adapts by is nothing. On a link of 100 with RED 200 segments wait 1 s, where RED
+/// drops a fifth: a third of the way from 0.5 s to 2 s, and from nothing to 0.6.
+#[test]
+fn what_is_dropped_is_not_delivered() {
+    for (marks, ecn) in [(false, true), (true, false), (true, true)] {
+        let avq = Price::Avq { utilisation: 1.0, adaptation: 0.0, marks };
+        let (min, max, max_p) = (0.5, 2.0, 0.6);
+        let red = Price::Red(RedPrice { min, max, max_p, gentle: true, averaging: 1.0, marks });
+        for (rate, price, window, sent, part) in
+            [(50.0, avq, 100.0, 1000.0, 0.5), (100.0, red, 200.0, 1000.0, 0.2)]
+        {
+            let mut network = steady(FluidLink { buffer: None, ..link(rate, price) });
+            network.flows[0].initial_window = Segments(window);
+            network.flows[0].ecn = ecn;
+            let late = between(&mut begun(&network), 60.0, 70.0);
+            if marks && ecn {
+                assert_near(late.delivered, sent, 1e-3, "delivered");
+                assert_near(late.marked, part * sent, 1e-3, "marked");
+                assert_eq!(late.lost, 0.0);
+            } else {
+                assert_near(late.delivered, (1.0 - part) * sent, 1e-3, "delivered");
+                assert_near(late.lost, part * sent, 1e-3, "lost");
+                assert_eq!(late.marked, 0.0);
+            }
+        }
+    }
 }
 
 /// Before it starts a flow has no window to set, and its time does not count.
