@@ -402,13 +402,9 @@ impl<'a> Solver<'a> {
         };
     }
 
-    /// Starts and stops whatever is due now. True if anything was.
+    /// Starts and stops the flows that are due now. True if any were.
     fn begin_and_end(&mut self) -> bool {
-        let mut any = self.t > 0.0
-            && self.model.network.loads.iter().any(|load| {
-                load.start.seconds() == self.t
-                    || load.stop.is_some_and(|stop| stop.seconds() == self.t)
-            });
+        let mut any = false;
         for flow in 0..self.model.stands.len() {
             let plan = &self.model.plan.flows[flow];
             let active = plan.is_active(self.t);
