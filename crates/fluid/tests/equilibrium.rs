@@ -188,7 +188,7 @@ fn two_links_agree_on_who_charges_for_both() {
     assert_near(rest.flows[0].window, window, 1e-6, "the windows");
     assert_near(rest.links[0].price, 1e-4 + 2.0 / (window * window), 1e-6, "the slower charges");
     assert_near(rest.links[0].queue, 0.2, 1e-9, "its queue");
-    assert!(rest.steps < 150, "{} steps", rest.steps);
+    assert!((10..150).contains(&rest.steps), "{} steps", rest.steps);
     assert_eq!((rest.links[1].price, rest.links[1].queue), (0.0, 0.0), "the faster");
 }
 

@@ -5,7 +5,8 @@ use crate::support::{
 };
 use longfat_control::{Cause, Operating, Reaction, WindowLaw};
 use longfat_fluid::{
-    FluidFlow, FluidNetwork, Load, Price, Reading, Solve, Spare, Trajectory, solve, synchronised,
+    FluidFlow, FluidLink, FluidNetwork, Load, Price, Reading, Solve, Spare, Trajectory, solve,
+    synchronised,
 };
 use longfat_units::{Bytes, Segments, Span, math};
 
@@ -437,6 +438,31 @@ fn a_sender_hears_of_capacity_to_spare_a_round_trip_late() {
     // As many were sent a round trip before as the window had less two or one.
     assert_near(grown(1010, 1090), 1.6, 0.05, "not heard yet");
     assert_near(grown(1110, 1190), 0.8, 0.05, "heard");
+}
+
+/// The same where a link in front has room all the time, and the one behind it is a quarter of a second away: what it has to say
+/// at 10 s is heard of 0.75 s later.
+#[test]
+fn each_link_has_its_own_say_on_capacity_to_spare() {
+    let aware = FluidLink {
+        spare: Some(Spare { below: 0.5, overwrites: false }),
+        ..link(1000.0, Price::Loss)
+    };
+    for busy in [0, 1] {
+        let mut flow = flow(law("anti-ecn", &[]), SECOND);
+        flow.initial_window = Segments(50.0);
+        flow.route = vec![0, 1];
+        let mut network = single(aware.clone(), vec![flow], 12.0);
+        network.links[0].delay = Span::from_millis(250);
+        network.links.push(aware.clone());
+        let (rate, start) = (600.0 * 12_000.0, SECOND * 10);
+        network.loads.push(Load { route: vec![busy], rate, start, stop: None });
+        let path = closely(&network, Reading::MeanField, 1.0);
+        let grown = |from: usize, to: usize| path.flows[0].window[to] - path.flows[0].window[from];
+        let heard = if busy == 0 { 1100 } else { 1075 };
+        assert_near(grown(heard - 42, heard - 2), 0.8, 0.05, "not heard yet");
+        assert_near(grown(heard + 2, heard + 42), 0.4, 0.05, "heard");
+    }
 }
 
 /// Bounds hold within steps as well: at ten segments, and at one, the mean is neither more nor less. Slow start gets to ten in
