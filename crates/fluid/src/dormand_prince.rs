@@ -79,6 +79,16 @@ pub(crate) enum Side {
     After,
 }
 
+impl Side {
+    /// An instant on this side of `t`, rounding apart, at which to ask what has started and stopped.
+    pub(crate) fn of(self, t: f64) -> f64 {
+        match self {
+            Self::Before => t * (1.0 - 4.0 * f64::EPSILON),
+            Self::After => t,
+        }
+    }
+}
+
 /// The right-hand side of y' = f(t, y).
 pub(crate) trait Equations {
     /// Writes f(t, y) to `slope`.

@@ -198,7 +198,7 @@ impl<'a> NetworkEquations<'a> {
         }
         let mut loads = std::mem::take(&mut self.loads);
         loads.fill(0.0);
-        NetworkPlan::add_loads(&self.network, t, &mut loads);
+        NetworkPlan::add_loads(&self.network, side.of(t), &mut loads);
         for (link, load) in self.plan.links.iter().zip(&mut loads) {
             for &(flow, lag) in &link.crossing {
                 let lag = lag * self.delay;

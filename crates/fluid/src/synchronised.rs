@@ -17,7 +17,7 @@ use longfat_control::{Cause, Phase};
 use longfat_units::Span;
 
 use crate::dormand_prince::{Equations, Side, TrialStep, quartic};
-use crate::network::{FluidError, FluidNetwork};
+use crate::network::{FluidError, FluidNetwork, Load};
 use crate::plan::{LEAST_WINDOW, NetworkPlan, OperatingPoint};
 use crate::stepping::{StepLength, Stepping, bisect};
 use crate::trajectory::{Means, Sampling, Trajectory};
@@ -140,7 +140,8 @@ impl OneLink<'_> {
 }
 
 impl Equations for OneLink<'_> {
-    fn slope(&mut self, _: Side, t: f64, y: &[f64], slope: &mut [f64]) {
+    fn slope(&mut self, side: Side, t: f64, y: &[f64], slope: &mut [f64]) {
+        let t = side.of(t);
         slope.fill(0.0);
         for flow in 0..self.plan.flows.len() {
             if !self.active[flow] {
@@ -293,7 +294,10 @@ impl<'a> SynchronisedSolver<'a> {
             None => {}
         }
         let begun = self.begin_and_end();
-        if event.is_some() || bent || begun {
+        let jumps = |load: &Load| {
+            load.start.seconds() == end || load.stop.is_some_and(|stop| stop.seconds() == end)
+        };
+        if event.is_some() || bent || begun || self.equations.network.loads.iter().any(jumps) {
             self.step.restart();
         } else {
             self.step.taken();

@@ -4,7 +4,9 @@ use crate::support::{
     AVQ, PACKET, assert_near, flow, formulas, hybrid, law, link, mean_field, single,
 };
 use longfat_control::Operating;
-use longfat_fluid::{FluidError, Load, Price, Reading, RedPrice, Solve, averaging, solve};
+use longfat_fluid::{
+    FluidError, FluidFlow, Load, Price, Reading, RedPrice, Solve, averaging, solve, synchronised,
+};
 use longfat_units::{Rate, Segments, Span};
 
 const SECOND: Span = Span::from_seconds(1);
@@ -101,6 +103,38 @@ fn a_queue_that_grows_faster_than_time_leads_back_into_the_past() {
             assert_near(window, expected, 1e-3, &format!("the window at {second} s"));
         }
     }
+}
+
+/// Twenty times short flows of nine tenths of a link come to a tenth that is there. A virtual queue that aims at half adapts by
+/// a tenth of what that leaves: C̃ falls by 0.05 per second while they are there, 0.5 s each, and rises by 0.04 in the 0.277 s in
+/// between. At 16.7 s, a tenth of a second before the last are gone, it is 1 - 20 · 0.025 + 19 · 0.01108 + 0.005 = 0.71552, and
+/// the rest is marked. All of that is straight lines: a step ends with each, and not with the next one.
+#[test]
+fn short_flows_that_come_and_go_cost_few_steps() {
+    let price = Price::Avq { utilisation: 0.5, adaptation: 0.1, marks: true };
+    let trip = Span::from_millis(500);
+    let flows = vec![FluidFlow {
+        initial_window: Segments(50.0),
+        ..flow(formulas(|_| 0.0, |_| 0.0), trip)
+    }];
+    let mut network = single(link(1000.0, price), flows, 20.0);
+    for round in 0..20 {
+        let start = Span::from_millis(1537 + 777 * round);
+        let (rate, stop) = (900.0 * 12_000.0, Some(start + trip));
+        network.loads.push(Load { route: vec![0], rate, start, stop });
+    }
+    for delay in [0.0, 1.0] {
+        let sample = Span::from_millis(100);
+        let path = solve(&network, &Solve { reading: Reading::MeanField, delay, sample });
+        let path = path.expect("it can be solved");
+        assert_near(path.links[0].price[167], 1.0 - 0.715_52, 1e-6, "what is marked");
+        assert!(path.steps < 150, "{} steps", path.steps);
+    }
+    // 600 segments always wait, and longer beside short flows; where buffers have room nothing is lost.
+    network.links[0].buffer = Some(Span::from_seconds(10));
+    network.flows[0].initial_window = Segments(600.0);
+    let path = synchronised(&network, SECOND).expect("it can be solved");
+    assert!(path.steps < 150, "{} steps", path.steps);
 }
 
 /// Misra, Gong and Towsley: 60 Reno flows hold the average queue at which p = 2/w² and 60 w = C R:
