@@ -3,7 +3,7 @@
 use crate::support::{AVQ, assert_near, flow, formulas, law, link, mean_field, single};
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    Equilibrium, FlowRest, FluidError, FluidFlow, FluidNetwork, LinkRest, Price, RedPrice,
+    Equilibrium, FlowRest, FluidError, FluidFlow, FluidNetwork, LinkRest, Load, Price, RedPrice,
     Stability, can_be_judged, equilibrium, equilibrium_while, stability, stability_while,
 };
 use longfat_units::{Segments, Span, math};
@@ -54,6 +54,13 @@ fn a_lone_flow_has_the_boundary_of_hayes() {
     assert!(none.stable && none.margin.is_none(), "{none:?}");
 }
 
+/// With a million segments k is half a million and a is nothing: π/2 over k.
+#[test]
+fn a_boundary_may_be_millionths_of_a_round_trip_away() {
+    let margin = judged(&hayes(1e6), 1.0).margin.expect("delays matter");
+    assert_near(margin, 3.141_59e-6, 1e-3, "the factor");
+}
+
 /// The equations settle with nine tenths of the delays at the boundary, and oscillate for ever with eleven tenths.
 #[test]
 fn the_equations_agree_on_both_sides_of_the_boundary() {
@@ -92,6 +99,28 @@ fn the_red_of_hollot_and_others_is_stable() {
     let Stability { stable, margin, .. } = judged(&single(link, flows, 10.0), 1.0);
     assert!(stable);
     assert_near(margin.expect("delays matter"), 128.0, 0.02, "the margin");
+}
+
+/// The same with a flow of ten segments in R = 0.8 s and 0.2 s of queue, on a link of 100 per second of which short flows take
+/// 90: what a longer queue sends away is a tenth of what it is where no other traffic is, w/(R² C) = 0.1 per second, and the
+/// loop is as much stronger at low frequencies, w² κ R/4 = 5 with RED's slope of κ = 0.2 per second. L(s) = w² κ/(2R²)
+/// m/(s + m)/((s + 2/(w R)) (C s + w/R²)) e^(-s R) with m = 1 per second: |L| is 1 at 0.2696 per second, where the phase
+/// without the delay is -138.2°. That leaves 0.730 rad, or 2.707 round trips.
+#[test]
+fn short_flows_that_do_not_answer_make_a_queue_slower() {
+    let red =
+        RedPrice { min: 0.1, max: 0.6, max_p: 0.1, gentle: true, averaging: 1.0, marks: true };
+    let mut link = link(100.0, Price::Red(red));
+    link.buffer = Some(SECOND);
+    let flows = vec![flow(law("reno", &[]), Span::from_millis(800))];
+    let mut network = single(link, flows, 10.0);
+    let (rate, start) = (90.0 * 12_000.0, Span::ZERO);
+    network.loads.push(Load { route: vec![0], rate, start, stop: None });
+    let rest = equilibrium(&network).expect("it settles");
+    assert_near(rest.flows[0].window, 10.0, 1e-5, "the window");
+    let Stability { stable, margin, .. } = judged(&network, 1.0);
+    assert!(stable);
+    assert_near(margin.expect("delays matter"), 2.707, 2e-3, "the margin");
 }
 
 /// Independent links are as stable together as each alone: the angles of all loops add up to many turns, and overflow
