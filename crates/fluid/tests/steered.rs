@@ -131,6 +131,18 @@ fn what_is_dropped_is_not_delivered() {
     }
 }
 
+/// Probabilities add up along a path, to no more than one: of what two links in a row drop three quarters of is lost, all.
+#[test]
+fn no_more_is_lost_than_was_sent() {
+    let price = Price::Avq { utilisation: 1.0, adaptation: 0.0, marks: false };
+    let mut network = steady(link(25.0, price));
+    network.links.push(link(25.0, price));
+    network.flows[0].route = vec![0, 1];
+    let late = between(&mut begun(&network), 40.0, 50.0);
+    assert_near(late.lost, 1000.0, 1e-6, "lost");
+    assert_near(late.delivered, 62.5, 1e-6, "a sixteenth");
+}
+
 /// Before it starts a flow has no window to set, and its time does not count.
 #[test]
 fn a_flow_that_is_not_there_is_not_steered() {
