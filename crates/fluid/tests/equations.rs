@@ -105,10 +105,11 @@ fn a_queue_that_grows_faster_than_time_leads_back_into_the_past() {
     }
 }
 
-/// Twenty times short flows of nine tenths of a link come to a tenth that is there. A virtual queue that aims at half adapts by
-/// a tenth of what that leaves: C̃ falls by 0.05 per second while they are there, 0.5 s each, and rises by 0.04 in the 0.277 s in
-/// between. At 16.7 s, a tenth of a second before the last are gone, it is 1 - 20 · 0.025 + 19 · 0.01108 + 0.005 = 0.71552, and
-/// the rest is marked. All of that is straight lines: a step ends with each, and not with the next one.
+/// Twenty times short flows of nine tenths of a link come to a tenth that is there. A virtual queue that aims at half
+/// adapts by a tenth of what that leaves: C̃ falls by 0.05 per second while they are there, 0.5 s each, and rises by 0.04
+/// in the 0.277 s in between. At 16.7 s, a tenth of a second before the last are gone, 20 · 0.025 - 0.005 are gone of it and
+/// 19 · 0.01108 have come, which leaves 0.71552, and the rest is marked. All of that is straight lines: a step ends with
+/// each, and not with the next one.
 #[test]
 fn short_flows_that_come_and_go_cost_few_steps() {
     let price = Price::Avq { utilisation: 0.5, adaptation: 0.1, marks: true };

@@ -456,8 +456,9 @@ fn an_unlimited_buffer_holds_no_law_that_waits_for_losses() {
     );
 }
 
-/// Reno has √2 segments where every packet is marked or lost: 100 flows send 141.4 per second, 3.54 times the 40 that a virtual
-/// queue allows on a link of 50, and 7.07 times the 20 that short flows leave of them. A buffer plays no part. What is not marked is dropped: by a link that only drops, and of flows without ECN.
+/// Reno has √2 segments where every packet is marked or lost: 100 flows send 141.4 per second, 3.54 times the 40 that a
+/// virtual queue allows on a link of 50, and 7.07 times the 20 that short flows leave of them. A buffer plays no part. What
+/// is not marked is dropped: by a link that only drops, and of flows without ECN.
 #[test]
 fn a_link_that_is_too_small_is_said_to_do_what_it_can() {
     let why = |price: Price, marked: usize, short: f64| {

@@ -122,10 +122,10 @@ fn a_flow_starts_while_another_recovers() {
     assert_eq!(path.flows[0].window[cut + 60], path.flows[0].window[cut], "the other still waits");
 }
 
-/// Of 20 000 segments per second that fit 10 000 are those of a flow that stays as it is, and those of the other grow by one per
-/// second, less a ten-thousandth: from some instant on τ/20 000 of them do not fit τ seconds later. A round trip after that
-/// the first hears of it, and gives up half at each loss: ln w falls by 1/4 τ²/2. Steps are a round trip long, and the kink
-/// is somewhere in one of them.
+/// Of 20 000 segments per second that fit 10 000 are those of a flow that stays as it is, and those of the other grow by
+/// one per second, less a ten-thousandth: from some instant on τ/20 000 of them do not fit τ seconds later. A round trip
+/// after that the first hears of it, and gives up half at each loss: ln w falls by 1/4 τ²/2. Steps are a round trip long,
+/// and the kink is somewhere in one of them.
 #[test]
 fn where_in_a_step_a_price_begins_is_remembered() {
     let mut worst = 0.0_f64;
@@ -440,8 +440,8 @@ fn a_sender_hears_of_capacity_to_spare_a_round_trip_late() {
     assert_near(grown(1110, 1190), 0.8, 0.05, "heard");
 }
 
-/// The same where a link in front has room all the time, and the one behind it is a quarter of a second away: what it has to say
-/// at 10 s is heard of 0.75 s later.
+/// The same where a link in front has room all the time, and the one behind it is a quarter of a second away: what it has
+/// to say at 10 s is heard of 0.75 s later.
 #[test]
 fn each_link_has_its_own_say_on_capacity_to_spare() {
     let aware = FluidLink {

@@ -254,10 +254,10 @@ fn vcp_hears_after_its_interval() {
     assert!((98.0..110.0).contains(&path.rate_means[0]), "{:?}", path.rate_means);
 }
 
-/// With κ = 1 and hardly any additive increase, ln x grows by G/x(t - T) - 1 in each T = 50 ms, a small part of the round trip of
-/// 0.4 s. From 0.85 G, which is heard of from T on, that is k = 3/17 until 2 T, and then, as x(t - T) = 0.85 G e^(k s), the
-/// integral of e^(-k s)/0.85 - 1 over s from 0 to 1, (1 - e^(-k))/(0.85 k) - 1. From 3 T to 4 T it is what Simpson's rule has of
-/// the window in between.
+/// With κ = 1 and hardly any additive increase, ln x grows by G/x(t - T) - 1 in each T = 50 ms, a small part of the round
+/// trip of 0.4 s. From 0.85 G, which is heard of from T on, that is k = 3/17 until 2 T, and then, as x(t - T) = 0.85 G e^(k
+/// s), the integral of e^(-k s)/0.85 - 1 over s from 0 to 1, (1 - e^(-k))/(0.85 k) - 1. From 3 T to 4 T it is what
+/// Simpson's rule has of the window in between.
 #[test]
 fn vcp_hears_after_an_interval_that_is_shorter_than_its_round_trip() {
     let scheme =

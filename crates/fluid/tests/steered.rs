@@ -102,9 +102,9 @@ fn marks_come_with_what_is_delivered() {
     assert_near(late.lost, 250.0, 1e-6, "lost");
 }
 
-/// What a queue drops is lost and not delivered, and so is what it would mark of a flow without ECN. Of 100 per second a virtual
-/// queue on a link of 50 drops half: what it adapts by is nothing. On a link of 100 with RED 200 segments wait 1 s, where RED
-/// drops a fifth: a third of the way from 0.5 s to 2 s, and from nothing to 0.6.
+/// What a queue drops is lost and not delivered, and so is what it would mark of a flow without ECN. Of 100 per second a
+/// virtual queue on a link of 50 drops half: what it adapts by is nothing. On a link of 100 with RED 200 segments wait 1 s,
+/// where RED drops a fifth: a third of the way from 0.5 s to 2 s, and from nothing to 0.6.
 #[test]
 fn what_is_dropped_is_not_delivered() {
     for (marks, ecn) in [(false, true), (true, false), (true, true)] {

@@ -194,8 +194,9 @@ fn a_law_hears_how_long_ago_the_last_loss_was() {
     assert_near(path.flows[0].window[row], 68.0, 1e-6, "six seconds after the first");
 }
 
-/// The rate is the window in a round trip with its queue, 12 000 bits to a segment, and none where there is no flow: 200 segments
-/// on a link of 100 per second, and from 2 s to 4 s 100 beside them, have a queue of 1 s, and then of 1.5 s that is full.
+/// The rate is the window in a round trip with its queue, 12 000 bits to a segment, and none where there is no flow: 200
+/// segments on a link of 100 per second, and from 20 s to 40 s 100 beside them, have a queue of 1 s, and then of 1.5 s that
+/// is full.
 #[test]
 fn rates_are_windows_in_round_trips_with_their_queue() {
     let mut link = link(100.0, Price::Overflow);
