@@ -1,8 +1,8 @@
 //! What the sources of the queue disciplines promise for a link with flows on it.
 
 use crate::support;
-use crate::support::run;
 use crate::support::witness::{open, watched};
+use crate::support::{numbers, record, run};
 use longfat_sim::Simulation;
 use longfat_sim::summary::{FlowSummary, Summary};
 use longfat_units::{Ecn, Span, Time};
@@ -254,6 +254,58 @@ fn dctcp_holds_the_queue_near_the_step() {
     assert_eq!(of(&dctcp, "drop_rate"), 0.0);
     let reno = of(&run("reno"), "utilisation");
     assert!(reno < 0.99, "Reno uses {reno}");
+}
+
+/// The same paper's sawtooth: N flows in step that have w = (C·RTT + K)/N segments when the step is reached add one more each,
+/// and are marked for the round trip that it takes to hear of it. With α²/2 ≈ 1/w they then give up √(w/2) each, which is also
+/// how many round trips pass between such rounds. So α w = √(2w) marks come per round trip, two only where they come one by
+/// one; the queue rises to K + N and falls by N √(w/2) below that. Within an eighth, since α moves within the sawtooth.
+#[test]
+fn dctcp_behind_a_step_has_the_sawtooth_of_its_paper() {
+    // Mbit/s, microseconds, flows, K.
+    for (rate, rtt, count, step) in
+        [(1000, 2000, 1, 40), (1000, 2000, 2, 40), (1000, 4000, 4, 60), (10_000, 500, 4, 65)]
+    {
+        let window = (f64::from(rate * rtt) / 12_000.0 + f64::from(step)) / f64::from(count);
+        let recording = record(
+            &format!(
+                r#"
+                duration = "4 s"
+                warmup   = "1 s"
+                sample   = "{} us"
+                [link.bottleneck]
+                rate   = "{rate} Mbit/s"
+                delay  = "50 us"
+                buffer = "2000 packets"
+                queue  = {{ kind = "step", threshold = "{step} packets" }}
+                [[flow]]
+                name    = "dctcp"
+                control = "dctcp"
+                count   = {count}
+                path    = ["bottleneck"]
+                rtt     = "{rtt} us"
+                initial_threshold = {window}
+                "#,
+                rtt / 10
+            ),
+            true,
+        );
+        let summary = &recording.summary;
+        let case = format!("{count} flows, {rate} Mbit/s, {rtt} us, a step at {step}");
+        let waits = summary.flows.iter().map(|flow| flow.queueing_delay_mean_s).sum::<f64>();
+        let trips = 3.0 / (1e-6 * f64::from(rtt) + waits / f64::from(count));
+        let marks = of(summary, "marked") / trips / f64::from(count);
+        let expected = (2.0 * window).sqrt();
+        assert!((marks / expected - 1.0).abs() < 0.125, "{case}: {marks} marks, {expected}");
+        // Forward and reverse alternate.
+        let queue = numbers(&recording, "link_series", "queue_packets");
+        let late = || queue.iter().step_by(2).skip(queue.len() / 8).copied();
+        let most = late().fold(0.0, f64::max);
+        assert!((most - f64::from(step + count)).abs() <= 1.0, "{case}: up to {most} packets");
+        let swing = most - late().fold(f64::INFINITY, f64::min);
+        let expected = f64::from(count) * (window / 2.0).sqrt();
+        assert!((swing / expected - 1.0).abs() < 0.15, "{case}: {swing} packets, {expected}");
+    }
 }
 
 /// Prague's window grows by `(R/R_v)²` so that its rate does not depend on round trips below 25 ms. Behind a dual queue the

@@ -14,9 +14,14 @@
 //!     a loss                       w ← w/2,                 at most once per window, after a mark of it too
 //! ```
 //!
-//! With few marks the window hardly moves and the queue stays short; if everything is marked the flow is Reno. In
-//! equilibrium the segment that a round trip adds is what α/2 takes, so w = 2/α: two marks per round trip whatever the
+//! With few marks the window hardly moves and the queue stays short; if everything is marked the flow is Reno. Where marks
+//! come one by one, the segment that a round trip adds is what α/2 takes, so w = 2/α: two marks per round trip whatever the
 //! rate, where Reno needs w = 1.2/√p.
+//!
+//! Behind a step they come all at once. The windows of N flows that reach it together, w = (C·RTT + K)/N each, grow by one
+//! more segment, and all of that round trip is marked; after that none are until the windows are back. A share of about one
+//! in α w/2 round trips is α, so α = √(2/w), which is √(2w) marks per round trip, and the queue goes from K + N down by
+//! N √(w/2) = ½ √(2N (C·RTT + K)). That is the analysis of the paper of 2010, and holds as long as the queue does not empty.
 //!
 //! | parameter | default | source |
 //! |-----------|---------|--------|
@@ -36,7 +41,8 @@
 //! Domain: links of one operator whose switches mark early, round trips of microseconds to milliseconds. On a link that
 //! marks for Reno (RED, PI) the share is small, and it takes from flows that halve: RFC 8257, section 5.
 //!
-//! Promised, held in `tests/theory/dctcp.rs`: w = 2/p; the gain of α; Reno if everything is marked.
+//! Promised, held in `tests/theory/dctcp.rs`: w = 2/p; the gain of α; Reno if everything is marked. The marks and the queue
+//! behind a step: `crates/sim/tests/queues.rs`.
 
 use longfat_units::Segments;
 use longfat_units::parameter::{Parameter, Settings};

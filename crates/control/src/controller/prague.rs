@@ -19,7 +19,8 @@
 //!
 //! Rates w/R then grow by `1/R_v²` per second and fall by α/2 per `R_v`, which no longer depends on R below 25 ms. In
 //! equilibrium two segments of each `R_v` carry a mark, at any rate (RFC 9331, section 4.3: the signals per round trip must
-//! not become rare as rates grow).
+//! not become rare as rates grow). So it is where marks come one by one; behind a step a flow alone has √(2w) of them, all
+//! in one of several round trips, as with [DCTCP](super::dctcp): 16 of 129 at 50 Mbit/s and 30 ms.
 //!
 //! | parameter      | default | source |
 //! |----------------|---------|--------|
@@ -33,6 +34,9 @@
 //! - *Coexistence under loss*: a loss is answered as by Reno, also where a mark of its window has been answered, by which
 //!   it may have lost hardly anything. What the mark took counts towards the half, as in Google's quiche: a window that
 //!   meets both falls to half, not to less.
+//! - *Losses found by time, not by a number of packets*: is the host's, `recovery = "rack"`; with the others three later
+//!   segments show a loss, so reordering within a path costs what it costs Reno.
+//! - *Short bursts*: what it sends is paced, at twice the rate in slow start, unless the flow's `pacing` says otherwise.
 //! - *Windows below two segments*: the window goes down to 1/16, paced, since the host sends whole segments. There a loss
 //!   halves too, and a time-out takes it to one segment only from above.
 //!
