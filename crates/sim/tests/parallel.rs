@@ -1,6 +1,7 @@
 //! Several flows in parallel (`PSockets`), and one flow that behaves as several would (MulTCP).
 
 use crate::support::{numbers, record, run};
+use longfat_sim::summary::FlowSummary;
 
 /// So many flows on a wire that loses this share of their packets and no acknowledgment; `file` and `flow` are more keys.
 fn on_a_lossy_wire(loss: f64, control: &str, count: u32, file: &str, flow: &str) -> String {
@@ -72,4 +73,50 @@ fn multcp_gets_a_little_more_than_the_flows_it_stands_for() {
     let one = bundles(r#"{ kind = "multcp", n = 8 }"#, 1, 8);
     let ratio = one / bundles(r#""reno""#, 8, 8);
     assert!((1.02..1.16).contains(&ratio), "{ratio} times as much");
+}
+
+/// Behind drop tail all lose together. From one loss to the next, T round trips, `MulTCP` adds n T segments, which are 1/(2n)
+/// of 2n² T, and Reno T, which are half of 2T; in the mean they have 1 - 1/(4n) and 3/4 of that: n² (4 - 1/n)/3 times as much.
+/// With a queue that chooses whom it drops, `MulTCP` is near n flows.
+#[test]
+fn multcp_takes_n_squared_shares_where_all_lose_together() {
+    let times_reno = |n: u32, queue: &str| {
+        let summary = run(&format!(
+            r#"
+            duration = "120 s"
+            warmup   = "20 s"
+            [link.bottleneck]
+            rate   = "100 Mbit/s"
+            delay  = "1 ms"
+            buffer = "1 bdp"
+            bdp    = "40 ms"
+            queue  = {queue}
+            [[flow]]
+            name    = "multcp"
+            control = {{ kind = "multcp", n = {n} }}
+            count   = 2
+            path    = ["bottleneck"]
+            rtt     = "40 ms"
+            start   = {{ uniform = ["0 s", "1 s"] }}
+            [[flow]]
+            name    = "reno"
+            control = "reno"
+            count   = 8
+            path    = ["bottleneck"]
+            rtt     = "40 ms"
+            start   = {{ uniform = ["0 s", "1 s"] }}
+            "#
+        ));
+        let mean = |flows: &[FlowSummary]| {
+            flows.iter().map(|flow| flow.goodput_bit_s).sum::<f64>() / flows.len() as f64
+        };
+        mean(&summary.flows[..2]) / mean(&summary.flows[2..])
+    };
+    for n in [2, 3, 5] {
+        let expected = f64::from(n * n) * (4.0 - 1.0 / f64::from(n)) / 3.0;
+        let times = times_reno(n, "\"drop-tail\"");
+        assert!((times / expected - 1.0).abs() < 0.1, "{n}: {times}, not {expected}");
+        let times = times_reno(n, "{ kind = \"pie\", ecn = false }") / f64::from(n);
+        assert!((0.9..1.25).contains(&times), "{n}, pie: {times} of {n}");
+    }
 }
