@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::support::{of, run};
+use crate::support::{numbers, of, record, run};
 use longfat_sim::summary::Summary;
 
 /// One flow on a link of 100 Mbit/s and a round trip of 40 ms (333 segments), or several.
@@ -101,7 +101,8 @@ fn illinois_keeps_a_link_with_a_short_buffer_busier_than_reno() {
     assert!(illinois > reno + 0.02, "Illinois {illinois}, Reno {reno}");
 }
 
-/// Baiocchi et al.: alone it takes back what it has queued, and a buffer of five times the path never overflows.
+/// Baiocchi et al.: alone it takes back what it has queued, and a buffer of five times the path never overflows; here from a
+/// threshold of 200 segments, where 333 fill the path.
 #[test]
 fn yeah_keeps_a_deep_buffer_from_filling() {
     let summary = on_a_link(&[(r#""yeah""#, 1)], "5 bdp", 0.0, 60);
@@ -110,6 +111,38 @@ fn yeah_keeps_a_deep_buffer_from_filling() {
     assert_eq!(of(&summary, "bottleneck", "forward", "dropped"), 0.0);
     let queued = summary.flows[0].queueing_delay_mean_s * 100e6 / 12_000.0;
     assert!((10.0..80.0).contains(&queued), "{queued} segments wait, {queue} of the buffer");
+}
+
+/// What its essay says of a slow start that goes too far: half of what the first slow round leaves is taken for Reno's window,
+/// and no round takes back more than down to that, which is more than the path and 80. It is the same queue half a minute
+/// later, longer by a segment for each round trip of about 0.15 s.
+#[test]
+fn yeah_keeps_for_good_what_slow_start_has_left_in_a_deep_buffer() {
+    let recording = record(
+        r#"
+        duration = "60 s"
+        sample   = "500 ms"
+        [link.bottleneck]
+        rate   = "100 Mbit/s"
+        delay  = "10 ms"
+        buffer = "10000 packets"
+        [[flow]]
+        name    = "lone"
+        control = "yeah"
+        path    = ["bottleneck"]
+        rtt     = "40 ms"
+        "#,
+        true,
+    );
+    let windows = numbers(&recording, "flow_series", "window");
+    let most = windows.iter().copied().fold(0.0, f64::max);
+    let [soon, later] = [10, 40].map(|second: usize| windows[2 * second]);
+    assert!(most > 4.0 * (333.0 + 80.0), "slow start goes up to {most}");
+    assert!(soon > 333.0 + 80.0, "{soon} segments at 10 s");
+    // One for each round trip, of (600 + 900)/2 and more segments at 8333 in a second.
+    let trips = 30.0 * 8333.3 / f64::midpoint(soon, later);
+    assert!(((later - soon) / trips - 1.0).abs() < 0.05, "{soon} at 10 s, {later} at 40 s");
+    assert_eq!(of(&recording.summary, "bottleneck", "forward", "dropped"), 0.0);
 }
 
 /// The draft of Compound: its delay window goes away at 30 segments in the queue, so beside Reno it takes what Reno
