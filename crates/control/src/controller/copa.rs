@@ -606,6 +606,20 @@ mod tests {
     /// Section 2.2: the queue is to have been nearly empty within five round trips, here 500 ms. They count from the end of
     /// slow start, at 600 ms, which has filled it itself.
     #[test]
+    /// Section 2.2: the largest queue is that of the last four round trips, in parts of one. Once 200 ms are forgotten, 110 are
+    /// the most there was.
+    #[test]
+    fn the_largest_queue_is_that_of_four_round_trips() {
+        for (millis, empty) in [(390, true), (410, false)] {
+            let mut flow = avoiding(20.0);
+            hear(&mut flow, 0, 100, 0);
+            hear(&mut flow, 10, 200, 0);
+            hear(&mut flow, millis, 110, 0);
+            let now = Time::ZERO + Span::from_millis(millis);
+            assert_eq!(flow.empty == Some(now), empty, "at {millis} ms");
+        }
+    }
+
     fn it_is_patient_for_five_round_trips_after_slow_start() {
         let mut flow = Copa::new(&controller().defaults(), &Start::default());
         hear(&mut flow, 0, 100, 0);

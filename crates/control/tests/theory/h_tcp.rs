@@ -170,6 +170,19 @@ fn a_steady_flow_keeps_what_empties_the_queue() {
     assert_near(flow.window(), 0.8 * before, 1e-9, "no queue in between");
 }
 
+/// 100 segments are 1000 per second on 100 ms, 806 on 124 and 794 on 126: a fifth less is 800.
+#[test]
+fn a_throughput_that_has_changed_by_more_than_a_fifth_asks_for_half() {
+    for (queueing, kept) in [(24, 1.0 / 1.4), (26, 0.5)] {
+        let mut flow = steady();
+        flow.queueing = Span::from_millis(queueing);
+        let before = flow.window();
+        assert_near(before, 100.0, 0.001, "the window");
+        flow.lose();
+        assert_near(flow.window(), kept * before, 1e-9, &format!("{queueing} ms of queue"));
+    }
+}
+
 /// After a time-out nothing is known again, and Δ counts from there: 3 s after the loss before it adds no more than Reno.
 #[test]
 fn a_time_out_begins_anew() {

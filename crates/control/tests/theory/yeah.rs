@@ -25,10 +25,10 @@ fn step(flow: &mut ClockedFlow) -> f64 {
 #[test]
 fn the_queue_decides_between_scalable_tcp_and_reno() {
     for (window, queued, added) in [
-        (10_000.0, 79.0, 100.0),
-        // 80 segments of 10 000, but more than an eighth of the round trip for 500 of them.
-        (500.0, 50.0, 5.0),
-        (500.0, 60.0, 1.0),
+        (10_000.0, 79.9, 100.0),
+        // 80 segments of 10 000, but of 500 an eighth of the base round trip are 500/9 = 55.6.
+        (500.0, 55.5, 5.0),
+        (500.0, 55.6, 1.0),
     ] {
         let mut flow = ClockedFlow::new("yeah", &[], window);
         assert_eq!(end_round(&mut flow, queued), 0.0, "nothing is taken up to 80 segments");
@@ -39,9 +39,12 @@ fn the_queue_decides_between_scalable_tcp_and_reno() {
 /// More than 80 segments in the queue are taken back, at most half of the window; then it is slow.
 #[test]
 fn a_long_queue_is_taken_back() {
-    let mut flow = ClockedFlow::new("yeah", &[], 10_000.0);
-    assert_near(end_round(&mut flow, 200.0), 200.0, 1e-6, "200 of 10 000");
-    assert_near(step(&mut flow), 1.0, 0.01, "as Reno");
+    for queued in [80.1, 200.0] {
+        let mut flow = ClockedFlow::new("yeah", &[], 10_000.0);
+        let taken = end_round(&mut flow, queued);
+        assert_near(taken, queued, 1e-6, &format!("{queued} of 10 000"));
+        assert_near(step(&mut flow), 1.0, 0.01, "as Reno");
+    }
     let mut flow = ClockedFlow::new("yeah", &[], 1000.0);
     assert_eq!(end_round(&mut flow, 700.0), 500.0, "half at most");
 }

@@ -72,6 +72,17 @@ impl Wire {
     }
 }
 
+/// Section 4.3.4.3: in `ProbeBW` the window is twice the product and three quanta, of one segment each here, whatever the gain
+/// of the pacing.
+#[test]
+fn the_window_is_two_products_and_three_quanta() {
+    let mut wire = Wire::settled();
+    for _ in 0..40 {
+        wire.acknowledged(100, RATE, 100, RTT, true);
+        assert_eq!(wire.flow.window, 203.0, "at a gain of {}", wire.gain());
+    }
+}
+
 /// Section 4.3.2.1: 2/ln 2 = 2.89 is the least gain that doubles the rate in each round trip. 4.3.3: that of Drain is
 /// one over it, and the window keeps its gain.
 #[test]
