@@ -177,6 +177,28 @@ fn copa_empties_its_queue_again_and_again() {
     }
 }
 
+/// What its essay says of that: for one flow it holds on any path, for several where the product is less than a hundred times
+/// 1/δ̂. Beyond, v of one way serves the other, and the queue goes far above.
+#[test]
+fn copa_keeps_more_than_its_paper_says_where_several_flows_share_a_long_path() {
+    // Flows, Mbit/s, ms.
+    let over_theory = |count: usize, rate: u32, rtt: u32| {
+        let control = r#"{ kind = "copa", competitive = false }"#;
+        let summary = sharing(control, rate, &[rtt; 5][..count], 60);
+        let packets = |key| of(&summary, "bottleneck", "forward", key) * BUFFER;
+        let all = 2.0 * count as f64;
+        (packets("queue_mean") / (1.25 * all), packets("queue_p99") / (2.5 * all))
+    };
+    for (count, rate, rtt) in [(1, 20, 40), (1, 200, 60), (1, 1000, 20), (2, 100, 30), (5, 200, 40)]
+    {
+        let (mean, most) = over_theory(count, rate, rtt);
+        let case = format!("{count} flows, {rate} Mbit/s, {rtt} ms");
+        assert!((0.9..1.2).contains(&mean) && most <= 1.0, "{case}: {mean}, {most} times");
+    }
+    let (mean, most) = over_theory(5, 500, 60);
+    assert!((4.0..7.0).contains(&mean) && most > 20.0, "{mean}, {most} times");
+}
+
 /// Section 2.2: among themselves Copa flows stay in their default mode, and beside Reno they leave it.
 #[test]
 fn copa_competes_only_where_others_fill_the_queue() {
