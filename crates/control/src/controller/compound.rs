@@ -50,7 +50,7 @@
 //! the fluid model refuses it.
 //!
 //! Promised by the draft, held in `tests/theory/compound.rs`: the response function; Reno where the queue holds γ
-//! segments. On a link with a buffer it holds about as much: `crates/sim/tests/controllers.rs`.
+//! segments. That beside Reno it gets about as much: `crates/sim/tests/controllers.rs`.
 
 use longfat_units::math::{pow, sqrt};
 use longfat_units::parameter::{Parameter, Settings};
