@@ -20,8 +20,7 @@
 //!
 //! | parameter    | default | source |
 //! |--------------|---------|--------|
-//! | `duplicates` | 3       | not in the paper: like TCP of its time. Where no path reorders, 1 is as safe, and faster
-//! |
+//! | `duplicates` | 3       | not in the paper: like TCP of its time; 1 is as safe where no path reorders, and faster |
 //! | `priorities` | true    | false: every packet has the highest priority, and any queue will do |
 //!
 //! What the paper leaves open, and what is done here:
