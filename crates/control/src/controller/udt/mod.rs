@@ -5,10 +5,10 @@
 //!
 //! # The problem
 //!
-//! The first transport made for long fat networks that ran outside the kernel, from 2003 on, on the fibres between the
-//! telescopes, accelerators and genomes of two continents. TCP adds a segment per round trip whatever is missing, 10 Mbit/s or
-//! 10 Gbit/s, and the less often the longer the way. UDT steers a rate, not a window, by a clock of 10 ms that is the same on
-//! every path; and what it adds depends on how much of the link is left. To know that it measures the link.
+//! TCP adds a segment per round trip whatever is missing, 10 Mbit/s or 10 Gbit/s, and the less often the longer the way. Who
+//! had a fibre of 10 Gbit/s between continents to himself in 2003, for the data of a telescope, could not fill it, nor change
+//! his kernel. UDT is a transport for such paths in a library. It steers a rate, not a window, by a clock of 10 ms that is the
+//! same on every path; and what it adds depends on how much of the link is left. To know that it measures the link.
 //!
 //! # The law
 //!
@@ -77,17 +77,17 @@
 //!
 //! # Domain
 //!
-//! Few large flows on long fat networks, for which it was made: 97 to 98 % of 100 Mbit/s to 10 Gbit/s and 100 ms alone, with a
+//! Few large flows on long fat networks, for which it was made: 97 to 99 % of 100 Mbit/s to 10 Gbit/s and 100 ms alone, with a
 //! queue that is nearly half of the buffer in the mean, since a window that follows a growing round trip holds nothing back.
-//! With 0.1 BDP of buffer it has 95 % of 1 Gbit/s. β and S are absolute: below 10 Mbit/s i₀ is an eighth of the link in each
+//! With 0.1 BDP of buffer it has 95 % of 1 Gbit/s. β and S are absolute: on 10 Mbit/s i₀ is an eighth of the link in each
 //! second, whatever is left, and the queue hardly ever empties; and 20 flows on 1 Gbit/s, each of which adds as if what is left
-//! were all its own, keep it full and have a tenth of their packets dropped.
+//! were all its own, keep it full and have 9 % of their packets dropped.
 //!
 //! A loss at random is a gap. Where each takes a ninth and the rate grows by g a second, losses of p of the packets leave
-//! C ≈ √(9 g S/p): 36 Mbit/s with p = 10⁻³ on 100 Mbit/s, and 114 on 1 Gbit/s, whatever the round trip. At 100 ms it has 41
-//! and 137, since some gaps are further ones of a period.
+//! C ≈ √(9 g S/p), in bits: 36 Mbit/s with p = 10⁻³ on 100 Mbit/s, and 114 on 1 Gbit/s, whatever the round trip. At 100 ms it
+//! has 41 and 137, since some gaps are further ones of a period.
 //!
-//! A Reno flow beside it has 6 of 100 Mbit/s, one of CUBIC 13, BBRv3 44.
+//! Beside it, at 100 ms, a Reno flow has 6 of 100 Mbit/s, one of CUBIC 13, BBRv3 44.
 //!
 //! # What the sources say
 //!
