@@ -434,3 +434,23 @@ def test_what_is_no_file_is_not_replaced(small: Path, longfat: Command) -> None:
         assert "no file" in refused.stderr
     assert pipe.is_fifo()
     assert link.is_symlink()
+
+
+def test_another_name_of_an_open_file_is_not_replaced(own_folder: Path) -> None:
+    """As /dev/stdout is, where the output goes to a file: whoever may write there would lose it."""
+    with (own_folder / "output.txt").open("w+") as file:
+        with pytest.raises(FileExistsError, match="is no file"):
+            write_whole(Path(f"/dev/fd/{file.fileno()}"), lambda made: made.write_text("whole"))
+        assert not file.read()
+
+
+def test_a_link_to_a_file_stays_one(own_folder: Path) -> None:
+    (own_folder / "elsewhere").mkdir()
+    for link, target in (("old.txt", "elsewhere/it"), ("new.svg", "elsewhere/picture")):
+        Path(link).symlink_to(target)
+    Path("elsewhere/it").write_text("old")
+    for link in ("old.txt", "new.svg"):
+        write_whole(Path(link), lambda made: made.write_text(made.name))
+        assert Path(link).is_symlink()
+    assert Path("elsewhere/it").read_text() == "old.txt"
+    assert Path("elsewhere/picture").read_text() == "new.svg"

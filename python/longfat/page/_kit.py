@@ -23,7 +23,7 @@ from longfat.foreign import shown
 from longfat.page import _colours
 from longfat.page._address import address
 from longfat.page._sketch import AREA
-from longfat.results._folder import write_whole
+from longfat.results._folder import is_no_file, write_whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -82,7 +82,7 @@ def write(path: Path, text: str) -> Path:
     if path.is_dir():
         message = f"{place} is a folder: name the file of the page, such as report.html"
         raise ResultError(message)
-    if path.exists() and not path.is_file():
+    if is_no_file(path):
         message = f"{place} exists and is no file, so it was not replaced: choose another name"
         raise ResultError(message)
     if path.exists():

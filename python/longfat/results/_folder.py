@@ -194,20 +194,34 @@ class ResultFolder:
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Writes a file beside its place, under the same name, then moves it there: whole or not at all.
 
+    A link stays one, and its file is written.
+
     Raises:
         OSError: It cannot be written; what was there remains, and so does what is no file, such as /dev/stdout.
     """
-    if path.exists() and not path.is_file():
+    if is_no_file(path):
         raise FileExistsError(errno.EEXIST, "exists, is no file, and was not replaced", str(path))
+    place = Path(os.path.realpath(path)) if path.is_symlink() else path
     try:
-        with Workshop(path) as workshop:
+        with Workshop(place) as workshop:
             made = workshop.work / path.name
             write(made)
-            made.replace(path)
+            made.replace(place)
     except OSError as error:
         if _is_nameless(error):
             raise _placed(error, path) from error
         raise
+
+
+def is_no_file(path: Path) -> bool:
+    """Whether something is there that is no file, or only another name of one that is open.
+
+    So is /dev/stdout where the output goes to a file: a rename would take its place and not that of the file.
+    """
+    if not path.exists():
+        return False
+    folder = os.path.realpath(path.parent)
+    return not path.is_file() or folder == "/dev" or folder.startswith(("/dev/fd", "/proc/"))
 
 
 def _is_nameless(error: OSError) -> bool:
