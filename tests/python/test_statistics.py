@@ -27,9 +27,9 @@ def test_many_degrees_of_freedom_are_nearly_normal() -> None:
 
 
 def test_equal_values_are_certain() -> None:
-    assert estimate([0.1] * 3) == Estimate(
-        0.1, 0.0, 3
-    )  # a third of 0.1 + 0.1 + 0.1 is more than 0.1
+    # A third of 0.1 + 0.1 + 0.1 is more than 0.1.
+    assert estimate([0.1] * 3) == Estimate(0.1, 0.0, 3)
+    assert repr(estimate([5, 5]).mean) == "5.0", "no whole number, since others are none"
     assert estimate([5.0, 5.0, 5.0]) == Estimate(5.0, 0.0, 3)
 
 

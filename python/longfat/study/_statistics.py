@@ -48,10 +48,9 @@ def estimate(values: Iterable[float | None], interval: Interval = "student") -> 
         return Estimate(None, None, 0)
     if not all(map(math.isfinite, known)):
         return Estimate(math.nan, None if n == 1 else math.nan, n)
-    if n > 1 and min(known) == max(
-        known
-    ):  # the sum of equal numbers may be rounded, and they would differ
-        return Estimate(known[0], 0.0, n)
+    if n > 1 and min(known) == max(known):
+        # The sum of equal numbers may be rounded, and they would differ from it.
+        return Estimate(float(known[0]), 0.0, n)
     known, exponent = squarable(known)
     mean = math.fsum(known) / n
     if interval == "bootstrap":
