@@ -116,6 +116,7 @@ def test_the_seed_that_is_a_text_is_told_as_one() -> None:
         ({"rtt": [0.1]}, '`rtt` is a text with its unit, such as "100 ms", not \\[0.1\\]'),
         ({"buffer": 100}, '`buffer` is a text with its unit, such as "1 bdp", not 100'),
         ({"duration": 5}, '`duration` is a text with its unit, such as "60 s", not 5'),
+        ({"duration": ["5 s"]}, "`duration` is a text with its unit, .*, not \\['5 s'\\]"),
         ({"warmup": 5}, '`warmup` is a text with its unit, such as "15 s", not 5'),
         ({"packet": 1500}, '`packet` is a text with its unit, such as "1500 B", not 1500'),
     ],

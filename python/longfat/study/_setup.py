@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
 from longfat.foreign import shown
@@ -55,13 +55,18 @@ def _texts(name: str, given: object) -> list[str]:
     Raises:
         TypeError: It is something else, such as a number, which has no unit.
     """
-    found = [given] if isinstance(given, str) else given
-    if isinstance(found, Iterable):
-        texts = list(found)
-        if all(isinstance(each, str) for each in texts):
-            return texts
-    message = f'`{name}` is a text with its unit, such as "{_EXAMPLES[name]}", not {shown(repr(given))[:80]}'
-    raise TypeError(message)
+    if isinstance(given, str):
+        return [given]
+    texts: list[Any] = list(given) if isinstance(given, Iterable) else [given]
+    if all(isinstance(text, str) for text in texts):
+        return texts
+    raise _no_text(name, given)
+
+
+def _no_text(name: str, given: object) -> TypeError:
+    return TypeError(
+        f'`{name}` is a text with its unit, such as "{_EXAMPLES[name]}", not {shown(repr(given))[:80]}'
+    )
 
 
 @dataclass(frozen=True)
@@ -120,8 +125,8 @@ class Setup:
             ValueError: The duration is no time.
         """
         for name, value in (("duration", duration), ("warmup", warmup), ("packet", packet)):
-            if value is not None:
-                _texts(name, value)
+            if value is not None and not isinstance(value, str):
+                raise _no_text(name, value)
         if warmup is None:
             warmup = _quarter(duration)
         lists = [_texts("rate", rate), _texts("rtt", rtt), _texts("buffer", buffer)]
