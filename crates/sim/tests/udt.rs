@@ -82,3 +82,18 @@ fn a_long_fat_link_is_in_use() {
     let used = of(&summary, "path", "forward", "utilisation");
     assert!(used > 0.95, "{used}");
 }
+
+/// The second of a pair leaves without a wait, and no time is added for it: of 16 packets 15 are 1/C apart. What arrives is
+/// heard of a round trip and 50 ms of samples later, in which the rate grows by a few percent.
+#[test]
+fn pairs_come_on_top_of_the_rate() {
+    const SLOW: &str = "initial_window = 1\ninitial_threshold = 2";
+    let recording = record(&on_a_path(1000, 6, &[10], 1, SLOW), true);
+    let [times, rates, sent] = ["time_s", "rate", "throughput_bit_s"]
+        .map(|column| numbers(&recording, "flow_series", column));
+    for at in [3.0, 4.0, 5.0] {
+        let row = times.iter().position(|&time| time >= at).expect("it lasts longer");
+        let times = sent[row] / (rates[row] * 1e6);
+        assert!((times - 16.0 / 15.0).abs() < 0.03, "at {at} s {times} times the rate");
+    }
+}

@@ -13,10 +13,10 @@
 //! # The law
 //!
 //! ```text
-//!     every T = 10 ms    C ← C + i/T                        C packets per second are sent, L is what the link takes
-//!     i packets          10^⌈log10(8 S (L - C))⌉ · β/S      of S bytes, β = 1.5e-6 s; at least i₀
+//!     every T = 10 ms    C ← C + i/T                        a packet leaves every 1/C s, the link takes L in a second
+//!     i packets          10^⌈log10(8 S (L - C))⌉ · β/S      of S bytes, β = 1.5e-6 bytes per bit/s; at least i₀
 //!     a gap              C ← 8/9 C if it lies above all that had left when C was last reduced: a period begins;
-//!                        or else, of the next four, with every r-th
+//!                        or else if it is the second to fifth of the period, and r divides its number
 //!     in flight          A (RTT + T) + 16                   A packets per second arrive
 //! ```
 //!
@@ -30,12 +30,13 @@
 //! | less              | 0.01        | 1.2 Mbit/s            |
 //!
 //! So what is left has been divided by ten after at most 7.5 s, on every link and at every round trip: 9/10 of 10^k bit/s at
-//! 1.2 · 10^(k-1) bit/s each second. The next tenth of that takes as long. Rates that share a link add the same and give up the
-//! same share, so they become equal, those of long ways too: the clock is not theirs.
+//! 1.2 · 10^(k-1) bit/s each second. To divide it by ten again takes as long. Rates that share a link add the same and give up
+//! the same share, so they become equal, those of long ways too: the clock is not theirs.
 //!
-//! Every sixteenth packet leaves with the next one at its heels. Behind the slowest link the two are as far apart as it
-//! takes to send one: L is one over the median of the last sixteen such intervals. A is one over the mean of the last sixteen
-//! intervals between arrivals, of those within a factor of eight of their median. Both are averaged with weight 1/8 per 10 ms.
+//! Every sixteenth packet leaves with the next one at its heels, and no time is added for it afterwards, so that what leaves in
+//! a second is 16/15 C: at C = 15/16 L the link is full. Behind the slowest link the two are as far apart as it takes to send
+//! one: L is one over the median of the last sixteen such intervals. A is one over the mean of the last sixteen intervals
+//! between arrivals, of those within a factor of eight of their median. Both are averaged with weight 1/8 per 10 ms.
 //!
 //! r is drawn anew with each period between such gaps, from 1 to their average number in a period, so that flows that lost
 //! packets in the same full queue do not all give way as far.
@@ -48,16 +49,17 @@
 //! | `least_increase` | i₀     | 0.01    | the program since 2012, in packets; 1/S in the draft |
 //! | `cautious`       |        | true    | the program: see below |
 //!
-//! Paper and draft could be had in quotations only. All that is told here is in the authors' program (UDT 4, BSD licence),
-//! which has two rules more than these: i₀, since with 1/S a rate that L - C says nothing about stays low for long; and
-//! *caution*: until the rate before the last period is reached again, L - C counts as L/9 at most, which is what a gap takes.
-//! `cautious = false` leaves that out.
+//! Paper and draft could be had in quotations only. All that is told here is in the authors' program (UDT 4, BSD licence) but
+//! for the median of sixteen pairs, which is the draft's: the program has 64, and the mean of those within a factor of eight of
+//! their median. And it has two rules more than these: i₀, since with 1/S a rate that L - C says nothing about stays low for
+//! long; and *caution*: until the rate before the last period is reached again, L - C counts as L/9 at most, which is what a
+//! gap takes. `cautious = false` leaves that out.
 //!
 //! What the program settles:
 //!
 //! - *The start* is that of TCP: a segment more for each acknowledged one, not paced. It ends at the first gap or time-out.
 //!   The rate is the arrival speed then, and the gap counts no further; where no speed is known it is the window over RTT + T,
-//!   and the gap counts.
+//!   and the gap counts. The program takes that quotient for the time between packets.
 //! - *After a gap* one increase is left out.
 //! - *The average of gaps per period* is ⌈7/8 of it + 1/8 of the last⌉.
 //! - *A time-out* changes no rate.
@@ -70,6 +72,7 @@
 //!   acknowledgments are delayed, pairs are seen while each packet has its own: after a gap, and in the start.
 //! - *Pairs* are counted by departures, retransmissions included, and whatever leaves at one instant is one, as in the start.
 //! - *The first of the averages* is the first sample.
+//! - *Caution* begins with the first period. The program's is there from the beginning, as if C had been 10⁶ before.
 //! - *A mark* is a gap that counts, once per window. UDT has no use for ECN.
 //! - *A slow-start threshold*, if the host has one, ends the start where the window has come to it.
 //! - *Where the flow has too little to send*, or the receiver bounds it, its rate does not rise.
@@ -83,9 +86,9 @@
 //! second, whatever is left, and the queue hardly ever empties; and 20 flows on 1 Gbit/s, each of which adds as if what is left
 //! were all its own, keep it full and have 9 % of their packets dropped.
 //!
-//! A loss at random is a gap. Where each takes a ninth and the rate grows by g a second, losses of p of the packets leave
-//! C ≈ √(9 g S/p), in bits: 36 Mbit/s with p = 10⁻³ on 100 Mbit/s, and 114 on 1 Gbit/s, whatever the round trip. At 100 ms it
-//! has 41 and 137, since some gaps are further ones of a period.
+//! A loss at random is a gap. Where each takes a ninth and the rate grows by g bit/s in a second, losses of p of the packets
+//! leave √(9 g · 8 S/p) bit/s: 36 Mbit/s with p = 10⁻³ on 100 Mbit/s, and 114 on 1 Gbit/s, whatever the round trip. At 100 ms
+//! it has 41 and 137, since some gaps are further ones of a period.
 //!
 //! Beside it, at 100 ms, a Reno flow has 6 of 100 Mbit/s, one of CUBIC 13, BBRv3 44.
 //!
@@ -137,7 +140,7 @@ fn build(settings: &Settings, start: &Start) -> Sending {
     Sending::Windowed(Box::new(Udt::new(settings, start)))
 }
 
-/// β, in seconds.
+/// β, in bytes per bit/s.
 const BETA: f64 = 1.5e-6;
 /// Share of the rate that a gap leaves: the time between packets grows by an eighth.
 const KEPT: f64 = 1.0 / 1.125;
@@ -200,7 +203,7 @@ pub struct Udt {
     /// C, in packets per second; none in the start.
     rate: Option<f64>,
     window: f64,
-    /// Where the start ends by itself, or has ended.
+    /// Where the start ends by itself, or has ended; never above the window after it, which would look like another start.
     threshold: Option<Segments>,
     /// L and A, in packets per second.
     capacity: Option<f64>,
@@ -283,6 +286,7 @@ impl Udt {
         if let Some(speed) = self.speed {
             let time = rtt.seconds() + self.interval.seconds();
             self.window = (speed * time + SPARE).clamp(FLOOR, CEILING);
+            self.threshold = self.threshold.map(|at| Segments(at.0.min(self.window)));
         }
         let lossy = std::mem::take(&mut self.lossy);
         if may_grow && !lossy {

@@ -262,6 +262,17 @@ fn the_window_holds_what_arrives_in_a_round_trip_and_an_interval() {
     assert!((flow.window - (83_333.3 * 0.11 + 16.0)).abs() < 1.0, "{}", flow.window);
 }
 
+/// The start ends with 416 segments, and 126 are the window of 1000 in a second: it would be taken for another start.
+#[test]
+fn the_threshold_is_not_above_the_window_once_the_start_is_over() {
+    let mut flow = flow(&[], 1);
+    arrive(&mut flow, 400, 1);
+    lose(&mut flow, &[420]);
+    flow.on_feedback(&ack(520), &PATH);
+    assert!((flow.window - (1000.0 * 0.11 + 16.0)).abs() < 1e-6, "{}", flow.window);
+    assert_eq!(flow.threshold(), Some(Segments(flow.window)));
+}
+
 #[test]
 fn the_start_ends_at_a_threshold() {
     let threshold = Some(Segments(20.0));
