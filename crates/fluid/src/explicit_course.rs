@@ -203,9 +203,9 @@ impl Stepping for Course<'_> {
 
 /// The instant that is heard of at `t`, `lag` after it. Rounding may put a start and a lag, less the lag, before the start:
 /// a billionth of the lag later, who hears of the router finds itself there; and as much earlier it is not there yet, where a
-/// step ends with the first news.
+/// step ends with the first news. So it is with a start itself, without a lag, but for a rounding.
 fn heard(side: Side, t: f64, lag: f64) -> f64 {
-    let slack = 1e-9 * lag;
+    let slack = 1e-9 * lag + 4.0 * f64::EPSILON * t;
     match side {
         Side::Before => t - lag - slack,
         Side::After => t - lag + slack,
@@ -358,5 +358,52 @@ impl Equations for Running<'_> {
         // A queue of a microsecond is none.
         let share = if index == self.link.flows.len() { 1e-6 } else { 1e-9 };
         share * self.link.capacity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ExplicitFlow;
+
+    /// A link of 1000 segments per second with a flow that is there, and one that is from 0.5 s to 1 s.
+    fn link(scheme: Scheme) -> ExplicitLink {
+        let flow = |start, stop| ExplicitFlow { start, stop, round_trip: 0.1, rate: 100.0 };
+        let flows = vec![flow(0.0, f64::INFINITY), flow(0.5, 1.0)];
+        ExplicitLink { capacity: 1000.0, scheme, flows }
+    }
+
+    /// Without delays, too, a step ends before the flow that starts or stops then.
+    #[test]
+    fn without_delays_a_step_ends_before_a_start_and_a_stop() {
+        for scheme in [Scheme::XCP, Scheme::VCP] {
+            let link = link(scheme);
+            let crowds = crowds(&link);
+            let mut running = Running { link: &link, delay: 0.0, crowds, past: History::default() };
+            let mut slopes = |side, t, late| {
+                let mut slope = [0.0; 3];
+                running.slope(side, t, &[400.0, late, 0.0], &mut slope);
+                (slope[0], slope[1])
+            };
+            assert_eq!(slopes(Side::Before, 0.5, 0.0), slopes(Side::After, 0.4, 0.0));
+            assert_eq!(slopes(Side::Before, 0.5, 0.0).1, 0.0);
+            assert_eq!(slopes(Side::Before, 1.0, 100.0), slopes(Side::After, 0.5, 100.0));
+            assert_ne!(slopes(Side::After, 0.5, 100.0).1, 0.0);
+            assert_eq!(slopes(Side::After, 1.0, 100.0).1, 0.0);
+        }
+    }
+
+    /// A flow that grew before its start would not get the rate that it begins with.
+    #[test]
+    fn without_delays_a_flow_that_starts_late_has_its_first_rate() {
+        for scheme in [Scheme::XCP, Scheme::VCP] {
+            let link = link(scheme);
+            let times = Times { measured_from: 0.0, end: 0.6, sample: 0.001 };
+            let mut course = Course::new(&link, 0.0, times);
+            while course.portion(u64::MAX).expect("it can be solved") {}
+            let late = &course.finish().rates[1];
+            assert_eq!(late[500], 0.0);
+            assert!((late[501] / 100.0 - 1.0).abs() < 0.05, "{} at once", late[501]);
+        }
     }
 }
