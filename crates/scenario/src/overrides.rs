@@ -155,8 +155,10 @@ impl Walk {
         let at = table.0.iter().position(|entry| entry.name == part.name);
         // A new link would lack its rate and its delay: a name that does not exist is a mistake.
         if at.is_none() && self.path == "link" {
-            let help = did_you_mean(part.name, table.names())
-                .or_else(|| Some(format!("the links are: {}", listed(table.names()))));
+            let help = did_you_mean(part.name, table.names()).or_else(|| {
+                let any = !table.0.is_empty();
+                any.then(|| format!("the links are: {}", listed(table.names())))
+            });
             let reason = format!("there is no link called `{}`", quoted(part.name));
             return Err(Problem::new(part.place, reason).maybe_help(help));
         }

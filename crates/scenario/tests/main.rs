@@ -252,6 +252,12 @@ error: there is no flow called `forwrad`
     for text in ["link.bottleneck.loss=101 %", "link.bottleneck.loss=x%"] {
         assert!(!refusal(&[text]).contains("write loss"), "{text}");
     }
+    let none = read("duration = '1 s'\n[link]\n", &["link.x.rate=1 Gbit/s"]);
+    let message = none.expect_err("there is none").to_string();
+    assert!(
+        message.contains("there is no link called `x`") && !message.contains("help"),
+        "{message}"
+    );
     shown(
         "link.bottleneck.rate=fast",
         r#"

@@ -234,9 +234,9 @@ impl Dimension {
             _ => ("", plain),
         };
         // A capital B stands for bytes, of eight bits each.
-        if self.what == "a rate" && name.contains('B') {
+        if self.what == "a rate" && name.contains('B') && matches!(rest, "b/s" | "bps") {
             let bits = 8.0 * ungrouped(number)?.parse::<f64>().ok()?;
-            return matches!(rest, "b/s" | "bps").then(|| format!("{bits} {prefix}bit/s"));
+            return Some(format!("{bits} {prefix}bit/s"));
         }
         let mut units = self.units.iter().chain(self.also);
         if let Some(unit) = units.find(|unit| unit.text.eq_ignore_ascii_case(name)) {
@@ -343,6 +343,8 @@ mod tests {
             ("9600bps", "9600 bit/s"),
             ("1.25 GB/s", "10 Gbit/s"),
             ("12.5 MBps", "100 Mbit/s"),
+            ("100 MBit/s", "100 Mbit/s"),
+            ("100 MBits", "100 Mbit/s"),
         ] {
             let error = text.parse::<Rate>().expect_err(text);
             assert_eq!(error.suggestion.as_deref(), Some(suggested), "{text}");
@@ -365,7 +367,7 @@ mod tests {
             assert_eq!(error.suggestion.as_deref(), Some(suggested), "{text}");
             assert!(suggested.parse::<Bytes>().is_ok(), "{suggested}");
         }
-        for text in ["10 ms", "10 fortnights", "10 é", "1 x"] {
+        for text in ["10 ms", "10 fortnights", "10 é", "1 x", "10 GiB/s", "10 GB"] {
             assert_eq!(text.parse::<Rate>().expect_err(text).suggestion, None, "{text}");
         }
     }
