@@ -209,6 +209,16 @@ fn an_override_can_be_for_every_link_and_every_group() {
 }
 
 #[test]
+fn where_there_is_no_link_none_is_listed() {
+    let none = read("duration = '1 s'\n[link]\n", &["link.x.rate=1 Gbit/s"]);
+    let message = none.expect_err("there is none").to_string();
+    assert!(
+        message.contains("there is no link called `x`") && !message.contains("help"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_wrong_override_is_shown_in_its_own_text() {
     let shown =
         |override_text: &str, message: &str| assert_eq!(refusal(&[override_text]), message.trim());
@@ -252,12 +262,6 @@ error: there is no flow called `forwrad`
     for text in ["link.bottleneck.loss=101 %", "link.bottleneck.loss=x%"] {
         assert!(!refusal(&[text]).contains("write loss"), "{text}");
     }
-    let none = read("duration = '1 s'\n[link]\n", &["link.x.rate=1 Gbit/s"]);
-    let message = none.expect_err("there is none").to_string();
-    assert!(
-        message.contains("there is no link called `x`") && !message.contains("help"),
-        "{message}"
-    );
     shown(
         "link.bottleneck.rate=fast",
         r#"
