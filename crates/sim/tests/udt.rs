@@ -97,3 +97,14 @@ fn pairs_come_on_top_of_the_rate() {
         assert!((times - 16.0 / 15.0).abs() < 0.03, "at {at} s {times} times the rate");
     }
 }
+
+/// In clusters, as jitter makes them, neither pairs nor arrivals tell what the link takes.
+#[test]
+fn jitter_of_a_millisecond_costs_half_of_the_link() {
+    let steady = on_a_path(100, 45, &[100], 1, "");
+    let jittery = steady.replace("bdp    =", "jitter = \"1 ms\"\nbdp    =");
+    for (scenario, most, least) in [(steady, 1.0, 0.95), (jittery, 0.65, 0.4)] {
+        let used = of(&run(&scenario), "path", "forward", "utilisation");
+        assert!((least..=most).contains(&used), "{used}");
+    }
+}
