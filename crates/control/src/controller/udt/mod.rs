@@ -76,7 +76,8 @@
 //! - *Caution* begins with the first period. The program's is there from the beginning, as if C had been 10⁶ before.
 //! - *A mark* is a gap that counts, once per window. UDT has no use for ECN.
 //! - *A slow-start threshold*, if the host has one, ends the start where the window has come to it.
-//! - *Where the flow has too little to send*, or the receiver bounds it, its rate does not rise.
+//! - *Where the flow has nothing to send*, or the receiver bounds it, when an interval ends, its rate does not rise, as the
+//!   program's does. Where pacing still spreads what the application has written, it rises here, too.
 //! - The program rounds times between packets up to microseconds, which at 10 Gbit/s is everything. Not here.
 //!
 //! # Domain
