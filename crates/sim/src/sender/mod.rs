@@ -582,22 +582,12 @@ impl Sender {
     /// An acknowledgment has arrived that matters to pacing, perhaps as the first of a round.
     #[inline(never)]
     fn pace_on(&mut self, now: Time, round_starts: bool) {
-        if self.asks_pacing_always {
-            self.ask_for_pacing();
-        } else if round_starts {
+        if self.asks_pacing_always && self.config.careful_resume.is_none() {
+            self.adopt_pacing(self.control.pacing());
+        } else if round_starts || self.asks_pacing_always {
             self.heed_pacing();
         }
         self.pacer.hear(now);
-    }
-
-    /// Adopts the pacing of the controller, about which nobody else has a say but a flow that jumps to a known window.
-    #[inline]
-    fn ask_for_pacing(&mut self) {
-        if self.config.careful_resume.is_none() {
-            self.adopt_pacing(self.control.pacing());
-        } else {
-            self.heed_pacing();
-        }
     }
 
     fn in_slow_start(&self) -> bool {

@@ -246,7 +246,7 @@ impl Sender {
         if extras.wants.departures {
             self.control.on_sent(&Sent { now, again, in_flight }, self.timer.path());
             if self.asks_pacing_always {
-                self.ask_for_pacing();
+                self.heed_pacing();
             }
             self.set_alarm(now);
         }
