@@ -151,8 +151,8 @@ const BETA: f64 = 1.5e-6;
 const KEPT: f64 = 1.0 / 1.125;
 /// How much of the link a gap takes.
 const TAKEN: f64 = 1.0 / 9.0;
-/// Gaps of a period after the first that can count.
-const FURTHER: u32 = 4;
+/// Gaps of a period that can count, the first included.
+const MOST_GAPS: u32 = 5;
 /// Weight of a sample of the arrival speed and of the capacity, and of a period's gaps.
 const WEIGHT: f64 = 0.125;
 /// Every so many departures two packets leave together.
@@ -174,10 +174,8 @@ fn power_of_ten(bits: f64) -> f64 {
 /// A period begins with a gap above everything that had left when the rate was last reduced.
 #[derive(Clone, Copy, Debug)]
 struct Period {
-    /// Gaps so far.
+    /// Gaps so far, of those that can count.
     gaps: u32,
-    /// How many of the further ones have been looked at.
-    looked_at: u32,
     /// Every so many of them count.
     every: u32,
     /// The average number of gaps in a period.
@@ -248,7 +246,7 @@ impl Udt {
             due: Time::ZERO,
             lossy: false,
             before: 0.0,
-            period: Period { gaps: 0, looked_at: 0, every: 1, average: 0.0, left: 0 },
+            period: Period { gaps: 0, every: 1, average: 0.0, left: 0 },
             waiting: Gaps::default(),
             after_lost: None,
             departures: 0,
@@ -322,7 +320,7 @@ impl Udt {
         let gaps = f64::from(self.period.gaps);
         let average = (self.period.average + WEIGHT * (gaps - self.period.average)).ceil();
         let every = (average * self.chance.uniform()).ceil().max(1.0) as u32;
-        self.period = Period { gaps: 1, looked_at: 0, every, average, left: self.new };
+        self.period = Period { gaps: 1, every, average, ..self.period };
         self.reduce();
     }
 
@@ -330,10 +328,9 @@ impl Udt {
     fn go_on(&mut self) {
         self.lossy = true;
         let period = &mut self.period;
-        if period.looked_at == FURTHER {
+        if period.gaps == MOST_GAPS {
             return;
         }
-        period.looked_at += 1;
         period.gaps += 1;
         if period.gaps.is_multiple_of(period.every) {
             self.reduce();
