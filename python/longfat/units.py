@@ -34,6 +34,7 @@ KINDS: tuple[Kind, ...] = ("rate", "time", "size")
 
 ABSENT = "–"
 _DIGITS = 3
+_MOST_NAMED = 12
 _NOTHING = 1e-15
 """No probability of a packet is as small: rounding is."""
 _QUANTITY = re.compile(
@@ -172,6 +173,16 @@ def plural(count: int, noun: str) -> str:
     ('1 flow', '2 flows')
     """
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first dozen of these names, and how many more there are.
+
+    >>> some_of(["a", "b"]), some_of(list("abcdefghijklmn"))
+    ('a, b', 'a, b, c, d, e, f, g, h, i, j, k, l and 2 more')
+    """
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def number_of(value: object) -> tuple[float, str] | None:

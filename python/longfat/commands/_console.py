@@ -274,15 +274,13 @@ def given(file: Path, examples: str = "scenarios") -> Path | Piped:
 
 
 _STDIN = Path("-")
-_MOST_NAMED = 12
 
 
 def _inside(folder: Path) -> str:
     """What to name instead of a folder: the scenario of a result, or the files in it."""
     if (folder / "scenario.toml").is_file():
         return f": name {folder / 'scenario.toml'}"
+    from longfat.units import some_of
+
     names = sorted(path.name for path in folder.glob("*.toml"))
-    if not names:
-        return ""
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return f": name a file in it, such as {', '.join(names[:_MOST_NAMED])}{more}"
+    return f": name a file in it, such as {some_of(names)}" if names else ""

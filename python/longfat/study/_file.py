@@ -21,6 +21,7 @@ from longfat.scenario import Piped, Source, check_seed, plain_value
 from longfat.study._design import MOST_POINTS, Axis, Design, Range, axes_of, read_expression
 from longfat.study._points import seeds_of
 from longfat.study._values import between
+from longfat.units import some_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -34,7 +35,7 @@ ENGINE = "engine"
 ENGINES = ("packets", "fluid")
 _GROUP = re.compile(r"(link|flow|traffic)(\.[^.]+)?|link\.[^.]+\.reverse")
 _EXAMPLE = "studies/controllers.toml"
-_MOST_NAMED, _MOST_MEANT = 12, 4
+_MOST_MEANT = 4
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
@@ -300,8 +301,7 @@ def _refuse_folder(folder: Path, origin: str) -> None:
     found = sorted([*files, *(path.parent.name for path in folder.glob("*/study.toml"))])
     there = f"there is none in it either; name one, such as {_EXAMPLE}"
     if found:
-        more = f" and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
-        there = f"name one in it: {', '.join(map(shown, found[:_MOST_NAMED]))}{more}"
+        there = f"name one in it: {some_of([shown(name) for name in found])}"
     message = f"{origin} is a folder, and not the folder of a study: {there}"
     raise StudyError(message)
 
@@ -402,10 +402,7 @@ def suggestion(given: str, known: Sequence[str]) -> str:
         listed = [f"`{name}`" for name in parts[:_MOST_MEANT]]
         more = f", or one of {len(parts) - len(listed):,} more" if len(parts) > len(listed) else ""
         return f"did you mean {', '.join(listed)}{more}?"
-    if not known:
-        return "nothing does"
-    more = f" and {len(known) - _MOST_NAMED:,} more" if len(known) > _MOST_NAMED else ""
-    return f"there are {', '.join(known[:_MOST_NAMED])}{more}"
+    return f"there are {some_of(known)}" if known else "nothing does"
 
 
 def flat(table: Mapping[str, Any]) -> dict[str, Any]:
